@@ -124,8 +124,10 @@ def missing_model_calls(steps: Sequence[Step], usage: Usage | None) -> dict[Capa
 
 def _tool_calls(trace: Trace) -> dict[Capability, str]:
     stated = trace.counts.tool_calls if trace.counts else None
+    if stated is None:
+        return {}
     read = sum(step.type == "tool" for step in trace.steps)
-    if stated is None or stated <= read:
+    if stated <= read:
         return {}
     reason = f"{trace.totals_from or 'the source'} states {stated:,} tool calls, of which {read:,} were read"
     return {"tool_calls": reason}

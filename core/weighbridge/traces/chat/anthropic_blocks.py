@@ -14,11 +14,11 @@ from weighbridge.traces.chat.call_parts import (
 )
 from weighbridge.traces.chat.calls import with_parts
 from weighbridge.traces.chat.conversation import Facts
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.fields import (
     Notes,
     counted,
     object_of,
-    objects_of,
     read_usage,
     string_of,
 )
@@ -49,12 +49,16 @@ _TEXT_RANK = 1
 _ANSWER_IDS = frozenset({"id", "usage", "tool_calls"})  #: fields that only whole answers have
 
 
-def are_of_single_blocks(messages: list[Any]) -> bool:
-    """Return whether the content of each answer is one block without a list: the source has a message for each block."""
-    contents = [
-        held.get("content") for held in objects_of(messages) if held.get("role") == "assistant"
-    ]
-    return bool(contents) and all(type(content) is dict for content in contents)
+def _with_whole_answers(messages: list[Any]) -> list[Any]:
+    """Return messages with each answer whole, if the content of each answer is one block without a list; others unchanged."""
+    answers = (held for held in messages if type(held) is dict and held.get("role") == "assistant")
+    contents = (answer.get("content") for answer in answers)
+    are_single = type(next(contents, None)) is dict and all(type(each) is dict for each in contents)
+    return answers_of_blocks(messages) if are_single else messages
+
+
+#: Chats with a message for each block of an answer.
+SINGLE_BLOCKS = Dialect(frozenset({"content"}), _with_whole_answers)
 
 
 def answers_of_blocks(messages: list[Any]) -> list[Any]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.fields import object_of, objects_of, parse_arguments, string_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _OUTPUT = "AgentOutput"
+_CALLS = "tool_calls"
 _BEGIN = "[Your task history memory starts here]"
 _RESULT, _ERROR = "Action result:", "Action error:"
 _LOOKED_AT = 20  #: number of messages of which one has such an answer
@@ -43,7 +45,7 @@ def _with_actions(messages: Iterable[Any]) -> Iterator[Any]:
             answered.add(output["id"])
             calls = list(_actions(output))
             open_ids = deque(call["id"] for call in calls)
-            yield {**message, "content": _said(output["arguments"]), "tool_calls": calls}
+            yield {**message, "content": _said(output["arguments"]), _CALLS: calls}
             continue
         role, text = object_of(message).get("role"), _text(message)
         if role == "tool" and string_of(message.get("tool_call_id")) in answered:
@@ -62,7 +64,7 @@ def _with_actions(messages: Iterable[Any]) -> Iterator[Any]:
 
 def _output_of(message: Any) -> dict[str, Any] | None:
     """Return the id and the arguments of an answer's only call if it is `AgentOutput`."""
-    calls = objects_of(object_of(message).get("tool_calls"))
+    calls = objects_of(object_of(message).get(_CALLS))
     if len(calls) != 1:
         return None
     called = object_of(calls[0].get("function")) or calls[0]
@@ -88,3 +90,6 @@ def _said(arguments: dict[str, Any]) -> str:
 
 def _text(message: Any) -> str:
     return string_of(object_of(message).get("content")) or ""
+
+
+DIALECT = Dialect(frozenset({_CALLS}), with_browser_actions)

@@ -19,6 +19,7 @@ from weighbridge.traces.chat.call_parts import (
     results_in,
     without_listed,
 )
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import id_of, parse_arguments, string_of, text_of
 
@@ -30,7 +31,8 @@ _MAY_HOLD_SEVERAL = frozenset({_PARALLEL_RESULTS, "parts"})
 #: The part with which each model call begins in a message of Vercel's AI SDK.
 _STEP_START = {"type": "step-start"}
 _FLAT_FIELDS = frozenset({"id", "type", "name", "arguments", "requestor", "index"})
-_OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
+#: Fields of messages with calls in other spellings than OpenAI's.
+OTHER_SPELLINGS = (CALL_FIELDS | {"parts"}) - {"tool_calls", "function_call"}
 
 
 def calls_of(message: dict[str, Any]) -> list[Call]:
@@ -42,22 +44,24 @@ def own_calls(message: dict[str, Any]) -> list[Call]:
     """Return the calls of a message whose other spellings have been converted."""
     listed = message.get("tool_calls")
     if type(listed) is list and message.get("function_call") is None:
-        return [_usual_call(call) for call in listed]
+        return list(map(_usual_call, listed))
     return listed_calls(message)
 
 
 def _usual_call(call: Any) -> Call:
     """Return a call in OpenAI's form, nested or flat; a call in another form is read in all spellings."""
-    if type(call) is Call:
+    if type(call) is dict:
+        function: Any = call.get("function")
+        if type(function) is not dict:
+            function = call if _FLAT_FIELDS.issuperset(call) else {}
+        arguments = function.get("arguments")
+        if arguments is not None:
+            # A call of the Responses API has an id of its own beside that which its result names.
+            named_by_result = id_of(call["call_id"]) if "call_id" in call else None
+            call_id = named_by_result or id_of(call.get("id"))
+            return Call(call_id, string_of(function.get("name")), parse_arguments(arguments))
+    elif type(call) is Call:
         return call
-    function = call.get("function") if type(call) is dict else None
-    if type(function) is not dict and type(call) is dict and _FLAT_FIELDS.issuperset(call):
-        function = call
-    if type(function) is dict and function.get("arguments") is not None:
-        arguments = parse_arguments(function["arguments"])
-        # A call of the Responses API has an id of its own beside that which its result names.
-        call_id = id_of(call.get("call_id")) or id_of(call.get("id"))
-        return Call(call_id, string_of(function.get("name")), arguments)
     return listed_calls({"tool_calls": [call]})[0]
 
 
@@ -120,6 +124,10 @@ def _model_calls(message: dict[str, Any], parts: list[Any]) -> Iterator[dict[str
     }
 
 
+#: Chats with several messages in one, which is divided.
+SEVERAL_IN_ONE = Dialect(_MAY_HOLD_SEVERAL, lambda messages: [*single_messages(messages)])
+
+
 def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     """Return a message with all its calls under `tool_calls`, and the results that stand among its parts.
 
@@ -128,7 +136,7 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     message = with_parts(message)
     content, parts = message.get("content"), message.get("parts")
     listed: list[Any] = content if type(content) is list else []
-    if _OTHER_SPELLINGS.isdisjoint(message) and not (listed and are_foreign(listed)):
+    if OTHER_SPELLINGS.isdisjoint(message) and not (listed and are_foreign(listed)):
         return message, []
     if type(parts) is list:
         listed = [*listed, *parts]

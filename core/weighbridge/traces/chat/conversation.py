@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from weighbridge.traces.chat.call_parts import CALL_IDS, not_among, opened
 from weighbridge.traces.chat.calls import (
+    OTHER_SPELLINGS,
     apart,
     calls_of,
     own_calls,
@@ -179,11 +180,16 @@ class _Pending(Struct, eq=False, gc=False):
     facts: Facts = NO_FACTS  #: metadata of the result
 
 
+#: In the place of a call's step until the results are read.
+_NOT_READ = Step(id="", type="tool")
+
+
 class _MessageReader:
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._carries_usage = run.fields.issuperset(_USAGE_FIELDS)
         self._ids = StepIds()
-        self._steps: list[Step | None] = []  #: None as the place of a call's step
+        self._steps: list[Step] = []
         self._calls: list[_Pending] = []
         #: Calls that wait for a result, by call ID: usually one, or several.
         self._waiting: dict[str, _Pending | deque[_Pending]] = {}
@@ -197,30 +203,68 @@ class _MessageReader:
         if repeats:
             self._run.notes.add("repeated messages", len(repeats))
         for index, held in enumerate(messages):
-            message = with_parts(held)
-            role = message.get("role") if type(message) is dict else None
+            role = held.get("role") if type(held) is dict else None
             if type(role) is not str:
                 raise damaged(f"message {index + 1} is not an object with a role")
+            message, content = held, held.get("content")
+            if type(content) is dict:
+                message = with_parts(held)
+                content = message["content"]
             if role == "model":
                 role = "assistant"
             if index in repeats:
                 self._number += len(calls_of(message))
                 continue
-            facts = of_message.get(index, NO_FACTS)
             is_plain = _PLAIN_FIELDS.issuperset(message)
-            if is_plain and type(message.get("content")) is not list:
-                if role in RESULT_ROLES and _CALL_KEYS.isdisjoint(message):
-                    self._result(message, facts)
-                else:
-                    self._take(index, message, role, facts)
-                continue
-            recorded, results = apart(message)
+            recorded: dict[str, Any] = message
+            results: Sequence[Result] = ()
+            if type(content) is list or not (is_plain or OTHER_SPELLINGS.isdisjoint(message)):
+                recorded, results = apart(message)
+            facts = of_message.get(index, NO_FACTS) if of_message else NO_FACTS
             if not is_plain:
                 facts = self._facts(recorded, role, facts)
-            self._take(index, recorded, role, facts, results, is_apart=recorded is not message)
+            if role == "assistant":
+                self._take_answer(index, recorded, facts, results)
+            elif role not in RESULT_ROLES:
+                by_user = role == "user" and recorded is message
+                self._take(index, recorded, role, facts, results, by_user=by_user)
+            elif results or not _CALL_KEYS.isdisjoint(recorded):
+                self._take_results(index, recorded, role, facts, results)
+            else:
+                self._result(recorded, facts)
         for pending in self._calls:
             self._steps[pending.step_index] = self._tool(pending)
-        return [step for step in self._steps if step is not None]
+        return self._steps
+
+    def _take_answer(
+        self, index: int, message: dict[str, Any], facts: Facts, results: Sequence[Result]
+    ) -> None:
+        """Add a model's message: its content, its calls and the results in it."""
+        step_id = self._message(message, "assistant", facts)
+        if message.get("tool_calls") or message.get("function_call"):
+            self._ask(own_calls(message), step_id, index)
+        if results:
+            self._results(results, facts)
+
+    def _take_results(
+        self,
+        index: int,
+        message: dict[str, Any],
+        role: str,
+        facts: Facts,
+        results: Sequence[Result],
+    ) -> None:
+        """Add a tool's message: the results in it, or its content as a result, and its calls."""
+        asks = bool(message.get("tool_calls") or message.get("function_call"))
+        says = not results or asks or bool(message.get("content"))
+        if asks:
+            message, asks = self._without_own_call(message)
+        if says:
+            self._result(message, facts)
+        asked = self._call_id(message) if len(results) == 1 else None
+        self._results(results, facts, asked)
+        if asks:
+            self._ask(own_calls(message), self._message(message, role, facts), index)
 
     def _take(
         self,
@@ -228,30 +272,18 @@ class _MessageReader:
         message: dict[str, Any],
         role: str,
         facts: Facts,
-        results: Sequence[Result] = (),
+        results: Sequence[Result],
         *,
-        is_apart: bool = False,
+        by_user: bool,
     ) -> None:
-        """Add a message: its own content, its calls and the results in it."""
-        is_result = role in RESULT_ROLES
+        """Add another message: the results in it, its content, and its calls, which must not be missed, whatever its role."""
         asks = bool(message.get("tool_calls") or message.get("function_call"))
-        says = not results or asks or bool(message.get("content"))
-        if is_result and asks:
-            message, asks = self._without_own_call(message)
-        if is_result and says:
-            self._result(message, facts)
-        if role != "assistant":
-            asked = self._call_id(message) if is_result and len(results) == 1 else None
-            self._results(results, facts, asked)
-        # A call must not be missed, whatever the role of its message.
-        if asks if is_result else says or role == "assistant":
+        self._results(results, facts)
+        if asks or not results or message.get("content"):
             is_step = role != PROGRAM or message.get("content") is not None
             step_id = self._message(message, role, facts) if is_step else None
             if asks:
-                by_user = role == "user" and not is_apart
                 self._ask(own_calls(message), step_id, index, by_user=by_user)
-        if role == "assistant":
-            self._results(results, facts)
 
     def _without_own_call(self, message: dict[str, Any]) -> tuple[dict[str, Any], bool]:
         """Return a tool's message without the call that it answers, and whether it has other calls.
@@ -273,13 +305,14 @@ class _MessageReader:
         if (
             role == "assistant"
             and beside is NO_FACTS
+            and self._carries_usage
             and _USAGE_FIELDS.issuperset(message)
-            and self._run.fields.issuperset(_USAGE_FIELDS)
         ):
             return Facts(usage=read_usage(message.get("usage")))
         notes = self._run.notes
         notes.add_fields(message, self._run.fields, "message")
-        usage, cost_usd = read_usage(message.get("usage")), _cost(message.get("cost"))
+        usage = read_usage(message["usage"]) if "usage" in message else None
+        cost_usd = _cost(message["cost"]) if "cost" in message else None
         if role != "assistant" and (usage or cost_usd):
             notes.add("tokens and cost of messages that are not the agent's")
             usage = cost_usd = None
@@ -298,21 +331,22 @@ class _MessageReader:
         )
 
     def _message(self, message: dict[str, Any], role: str, facts: Facts) -> str:
-        step_id = self._ids.take(message.get("id"), len(self._steps) + 1)
+        get = message.get
+        step_id = self._ids.take(get("id"), len(self._steps) + 1)
         by_agent = role == "assistant"
-        said = message.get("content")
-        if by_agent and type(said) is list and said:
-            said = self._spoken(said)
-        content = content_of(said, self._run.notes)
+        content, ended = get("content"), facts.finish_reason if by_agent else None
+        if type(content) is list:
+            said = self._spoken(content) if by_agent and content else content
+            content = content_of(said, self._run.notes)
         self._steps.append(
             Step(
                 id=step_id,
                 type="llm" if by_agent else _type_of(role),
-                name=string_of(message.get("name")),
-                output=content or string_of(message.get("refusal")) or content,
-                error=_error(facts.error, content),
+                name=string_of(get("name")),
+                output=content or string_of(get("refusal")) or content,
+                error=None if facts.error is None else _error(facts.error, content),
                 model=(facts.model or self._run.model) if by_agent else None,
-                finish_reason=finish_reason_of(facts.finish_reason) if by_agent else None,
+                finish_reason=None if ended is None else finish_reason_of(ended),
                 usage=facts.usage,
                 cost_usd=facts.cost_usd,
                 started_at=facts.started_at,
@@ -338,20 +372,22 @@ class _MessageReader:
     def _ask(
         self, calls: list[Call], parent_id: str | None, index: int, *, by_user: bool = False
     ) -> None:
+        steps = self._steps
         for call in calls:
-            step_index = len(self._steps)
-            step_id = self._ids.take(call.id, step_index + 1)
+            call_id, step_index = call.id, len(steps)
+            step_id = self._ids.take(call_id, step_index + 1)
             pending = _Pending(call, self._number, step_id, step_index, parent_id, index, by_user)
             self._number += 1
-            self._steps.append(None)
+            steps.append(_NOT_READ)
             self._calls.append(pending)
-            if call.id is not None:
-                self._asked[call.id] = pending
-                self._wait(call.id, pending)
+            if call_id is not None:
+                self._asked[call_id] = pending
+                if self._waiting.setdefault(call_id, pending) is not pending:
+                    self._wait_beside(call_id, pending)
 
-    def _wait(self, call_id: str, pending: _Pending) -> None:
-        """Register a pending call. Ids may be reused: a later result answers the later call."""
-        waiting = self._waiting.get(call_id)
+    def _wait_beside(self, call_id: str, pending: _Pending) -> None:
+        """Register a pending call whose ID another one has. Ids may be reused: a later result answers the later call."""
+        waiting = self._waiting[call_id]
         if isinstance(waiting, _Pending) and waiting.message_index == pending.message_index:
             self._waiting[call_id] = deque((waiting, pending))
         elif isinstance(waiting, deque) and waiting[0].message_index == pending.message_index:
@@ -372,17 +408,22 @@ class _MessageReader:
 
     def _result(self, message: dict[str, Any], facts: Facts) -> None:
         content = message.get("content")
-        rest, calls, results = sorted_parts(content) if type(content) is list else ((), (), ())
-        if calls:  # a tool that ran a sub-agent may report the sub-agent's calls
-            message = {**message, "content": rest or None}
+        if type(content) is list:
+            rest, calls, results = sorted_parts(content)
+            if calls:  # a tool that ran a sub-agent may report the sub-agent's calls
+                step_id = self._add_result({**message, "content": rest or None}, facts)
+                self._ask(calls, step_id, -1)
+                self._results(results, facts)
+                return
+        self._add_result(message, facts)
+
+    def _add_result(self, message: dict[str, Any], facts: Facts) -> str:
+        """Add a result to the call that it answers, or else as a step; return the ID of the step that has it."""
         pending = self._answered(self._call_id(message))
         if pending is None:
-            step_id = self._unasked(message, facts)
-        else:
-            pending.result, pending.facts, step_id = message, facts, pending.step_id
-        if calls:
-            self._ask(list(calls), step_id, -1)
-            self._results(results, facts)
+            return self._unasked(message, facts)
+        pending.result, pending.facts = message, facts
+        return pending.step_id
 
     def _call_id(self, result: dict[str, Any]) -> str | None:
         """Return the first ID in a result that is the ID of a call, or else the first ID.
@@ -467,7 +508,9 @@ class _MessageReader:
     def _tool(self, pending: _Pending) -> Step:
         beside = self._run.of_call.get(pending.number, NO_FACTS)
         call, result, facts = pending.call, pending.result or {}, pending.facts
-        content = content_of(result.get("content"), self._run.notes)
+        content, error = result.get("content"), beside.error or facts.error
+        if type(content) is list:
+            content = content_of(content, self._run.notes)
         return Step(
             id=pending.step_id,
             # Calls of a simulated user to its own tools are not actions of the agent.
@@ -478,7 +521,7 @@ class _MessageReader:
             # Absent arguments mean an empty object; None would mean that they were not recorded.
             arguments={} if call.arguments is None else call.arguments,
             arguments_as_shown=beside.arguments_as_shown,
-            error=_error(beside.error or facts.error, content),
+            error=None if error is None else _error(error, content),
             started_at=beside.started_at,
             ended_at=beside.ended_at or facts.ended_at,
         )

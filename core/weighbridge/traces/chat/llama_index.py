@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import json_of
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.fields import object_of, objects_of, string_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NESTED = "additional_kwargs"
+_BLOCKS, _NESTED = "blocks", "additional_kwargs"
 _MOVED_UP = frozenset({"tool_call_id", "name"})
 #: Fields of blocks that have other names in parts.
 _RENAMED = {"block_type": "type", "tool_kwargs": "arguments"}
@@ -56,14 +57,14 @@ def with_content(messages: Iterable[Any]) -> list[Any]:
 
 
 def _has_blocks(message: Any) -> bool:
-    blocks = message.get("blocks") if type(message) is dict else None
+    blocks = message.get(_BLOCKS) if type(message) is dict else None
     return type(blocks) is list and all(
         type(block) is dict and type(block.get("block_type")) is str for block in blocks
     )
 
 
 def _plain(message: dict[str, Any]) -> dict[str, Any]:
-    recorded = {key: item for key, item in message.items() if key not in {"blocks", _NESTED}}
+    recorded = {key: item for key, item in message.items() if key not in {_BLOCKS, _NESTED}}
     beside = object_of(message.get(_NESTED))
     recorded |= {key: item for key, item in beside.items() if key in _MOVED_UP}
     rest = {key: item for key, item in beside.items() if key not in _MOVED_UP}
@@ -71,8 +72,8 @@ def _plain(message: dict[str, Any]) -> dict[str, Any]:
         rest["tool_calls"] = list(map(_named, calls))
     if rest:
         recorded[_NESTED] = rest
-    if message["blocks"]:  # some programs repeat their text beside them
-        recorded["content"] = list(map(_part, message["blocks"]))
+    if message[_BLOCKS]:  # some programs repeat their text beside them
+        recorded["content"] = list(map(_part, message[_BLOCKS]))
     return recorded
 
 
@@ -84,3 +85,6 @@ def _named(call: dict[str, Any]) -> dict[str, Any]:
     """Return a call with an ID: if the model gives no IDs, it is the tool's name, which the agents also use in the result."""
     name = string_of(call.get("name"))
     return {**call, "id": name} if call.get("id") == "" and name else call
+
+
+DIALECT = Dialect(frozenset({_BLOCKS}), with_content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import object_of, read_usage, string_of
 
@@ -34,3 +35,6 @@ def _lifted(message: dict[str, Any]) -> dict[str, Any]:
             ended = message.get(_FINISH) or held.get(_FINISH)
             return {**message, holder: rest, "usage": usage, "model": model, _FINISH: ended}
     return message
+
+
+DIALECT = Dialect(frozenset(_HOLDERS), with_usage_of_metadata)

@@ -35,14 +35,20 @@ def repeated(messages: Sequence[Any]) -> set[int]:
             recorded = by_id.setdefault(name, index)
             if recorded != index and messages[recorded] == message:
                 found.add(index)
-            elif recorded != index:
+                continue
+            if recorded != index:
                 by_id[name] = index
                 if recorded == before and _goes_on(messages[recorded], message):
                     found.add(recorded)
-        elif "tool_calls" in message and before >= 0 and _asks_again(messages[before], message):
+        elif (
+            "tool_calls" in message
+            and before >= 0
+            and len(message) == len(messages[before])  # as equal messages have
+            and _asks_again(messages[before], message)
+        ):
             found.add(index)
-        if index not in found:
-            before = index
+            continue
+        before = index
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import first_of
+from weighbridge.traces.chat.dialects import Dialect
 from weighbridge.traces.fields import objects_of, text_of, word_of
 
 if TYPE_CHECKING:
@@ -43,3 +44,6 @@ def _part(execution: dict[str, Any]) -> dict[str, Any]:
         "output": text_of(references) or references,
         "isError": word_of(execution.get("status")) in _FAILED,
     }
+
+
+DIALECT = Dialect(frozenset({_EXECUTIONS}), with_executions)

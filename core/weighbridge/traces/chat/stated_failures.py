@@ -11,8 +11,6 @@ from weighbridge.traces.chat.roles import RESULT_ROLES
 from weighbridge.traces.fields import json_in, object_of, objects_of, string_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from weighbridge.traces.model import Step
 
 #: Keys of which the result of a command has one, beside its exit code.
@@ -30,7 +28,30 @@ _FAILURE_MARKS = (*_MARKS, "error", "status")  #: keys of marks in messages and 
 _STRUCTURED = ("structuredContent", "structured_content")
 
 
-def are_marked(messages: list[Any]) -> bool:
+def with_errors_named(steps: tuple[Step, ...], messages: list[Any]) -> tuple[Step, ...]:
+    """Return steps, each tool call with its result as its error if that is a text that begins with `ERROR_MARK`.
+
+    They are returned as they are if a result in their messages is marked. So are calls with a command or code: what a command
+    prints is not the tool's own text.
+    """
+    named = {
+        number
+        for number, step in enumerate(steps)
+        if step.type == "tool"
+        and type(step.output) is str
+        and step.output.startswith(ERROR_MARK)
+        and step.error is None
+        and not _runs_command(step.arguments)
+    }
+    if not named or _are_marked(messages):
+        return steps
+    return tuple(
+        structs.replace(step, error=step.output) if number in named else step
+        for number, step in enumerate(steps)
+    )
+
+
+def _are_marked(messages: list[Any]) -> bool:
     """Return whether any result among chat messages, or among their parts, has a mark that says whether the call failed."""
     for message in objects_of(messages):
         parts = objects_of(message.get("content"))
@@ -38,23 +59,6 @@ def are_marked(messages: list[Any]) -> bool:
         if any(held.get(mark) is not None for held in results for mark in _FAILURE_MARKS):
             return True
     return False
-
-
-def with_errors_named(steps: Iterable[Step]) -> Iterator[Step]:
-    """Yield steps, each tool call with its result as its error if that is a text that begins with `ERROR_MARK`.
-
-    It is for chats in which no result is marked. Calls with a command or code are left as they are: what a command prints is
-    not the tool's own text.
-    """
-    for step in steps:
-        is_named = (
-            step.type == "tool"
-            and step.error is None
-            and type(step.output) is str
-            and step.output.startswith(ERROR_MARK)
-            and not _runs_command(step.arguments)
-        )
-        yield structs.replace(step, error=step.output) if is_named else step
 
 
 def _runs_command(arguments: Any) -> bool:

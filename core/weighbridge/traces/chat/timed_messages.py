@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.calls import apart, calls_of
+from weighbridge.traces.chat.dialects import Dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
 _METADATA, _TIME = "_metadata", "timestamp"
 _TIME_TYPES = frozenset({str, int, float})
@@ -16,22 +18,27 @@ _FIELDS_OF_CALLS = frozenset(
 )
 
 
-def whole_answers(messages: Iterable[Any]) -> Iterator[Any]:
-    """Yield messages with their own times; a text and the calls after it with the same time become one message.
+def whole_answers(messages: list[Any]) -> list[Any]:
+    """Return messages with their own times; a text and the calls after it with the same time become one message.
 
     A time that messages of other roles have, too, is that of an export, and does not show which messages are one answer.
     """
     timed = [*map(_with_time, messages)]
+    continued = {at for at, pair in enumerate(pairwise(timed), 1) if _goes_on(*pair)}
+    if not continued:
+        return timed
     said = (each for each in timed if type(each) is dict and not _is_answer(each))
     of_others = {time for each in said if type(time := each.get(_TIME)) in _TIME_TYPES}
+    whole: list[Any] = []
     group: list[Any] = []
-    for message in timed:
-        if group and not (_goes_on(group[-1], message) and message[_TIME] not in of_others):
-            yield _joined(group)
+    for at, message in enumerate(timed):
+        if group and (at not in continued or message[_TIME] in of_others):
+            whole.append(_joined(group))
             group = []
         group.append(message)
     if group:
-        yield _joined(group)
+        whole.append(_joined(group))
+    return whole
 
 
 def _with_time(message: Any) -> Any:
@@ -73,3 +80,6 @@ def _joined(group: Sequence[Any]) -> Any:
     recorded, _ = apart(group[0])
     calls = [call for message in group for call in calls_of(message)]
     return {**recorded, "function_call": None, "tool_calls": calls}
+
+
+DIALECT = Dialect(frozenset({_TIME, _METADATA}), whole_answers)

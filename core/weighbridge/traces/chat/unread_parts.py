@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.chat.call_parts import opened
+from weighbridge.traces.chat.dialects import fields_of
 from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.fields import objects_of, string_of
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability
+    from collections.abc import Sequence
+
+    from weighbridge.traces.model import Capability, Step
 
 _REASON = "the answers have parts of types that are not read, which may be calls: see what was not carried over"
-_FIELDS = ("content", "blocks", "parts", "steps", "actions")
+_FIELDS = frozenset({"content", "blocks", "parts", "steps", "actions"})
 #: Types of parts that are not calls: text, media, reasoning, sources and marks.
 _NO_CALLS = frozenset(
     {
@@ -28,15 +31,22 @@ _NO_CALLS = frozenset(
 _DATA_PREFIX = "data-"
 
 
-def missing_of_unread_parts(messages: list[Any], tool_calls: int) -> dict[Capability, str]:
-    """Return tool calls and model calls as missing if answers have more unread parts than tool calls were read."""
+def missing_of_unread_parts(
+    messages: list[dict[str, Any]], steps: Sequence[Step]
+) -> dict[Capability, str]:
+    """Return tool calls and model calls as missing if answers have more unread parts than there are tool calls among the steps."""
+    answers = [message for message in messages if message.get("role") in MODEL_ROLES]
     unread = 0
-    for message in objects_of(messages):
-        if message.get("role") in MODEL_ROLES:
-            for field in _FIELDS:
-                held = message.get(field)
-                parts = [held] if type(held) is dict else objects_of(held)
-                unread += sum(map(_is_unread, parts))
+    for field in _FIELDS & fields_of(answers):
+        for answer in answers:
+            held = answer.get(field)
+            if type(held) is list:
+                unread += sum(map(_is_unread, objects_of(held)))
+            elif type(held) is dict:
+                unread += _is_unread(held)
+    if not unread:
+        return {}
+    tool_calls = sum(step.type == "tool" for step in steps)
     return {"tool_calls": _REASON, "llm_calls": _REASON} if unread > tool_calls else {}
 
 

@@ -50,9 +50,10 @@ class StepIds:
     def take(self, wanted: Any, number: int) -> str:
         """Return the ID of a step by its number, from 1; `wanted` is the source's ID, if it has a usable one."""
         used = self._used
-        name = f"s{number}"
         if type(wanted) is str and 0 < len(wanted) <= _ID_LIMIT and wanted.isprintable():
             name = wanted
+        else:
+            name = f"s{number}"
         while name in used:
             used[name] += 1
             name = f"{name}#{used[name]}"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TOKENS_LIMIT = 10**15  #: upper limit of a plausible token count, or amount of money
-_USUAL_COUNTS = {"prompt_tokens", "completion_tokens", "total_tokens"}
 #: Names of the counts of input, output, total and cached tokens. The last three are of tokens that the others exclude: read
 #: from a cache, written to a cache, and used for reasoning.
 _FOREIGN_COUNTS = (
@@ -109,7 +108,7 @@ def read_usage(value: Any) -> Usage | None:
         return None
     get = value.get
     sent, received, total = get("prompt_tokens"), get("completion_tokens"), get("total_tokens")
-    if value.keys() == _USUAL_COUNTS:
+    if len(value) == 3 and not (sent is None or received is None or total is None):  # no others
         return usage_of(sent, received, total) or _foreign_usage(value)
     is_apart = sent is None and not _CACHES.isdisjoint(value)
     details = (

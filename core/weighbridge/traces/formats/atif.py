@@ -85,7 +85,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             raise TraceError(f"this is {version[:40]}", known)
     reader = TrajectoryReader(value.get(SUB_AGENTS))
     reader.segments(segments)
-    steps = tuple(with_failures_of_coding_agents(reader.steps))
+    steps = with_failures_of_coding_agents(reader.steps)
     tools = tuple(reader.tools.values())
     totals = (steps, reader.mains, reader.others)
     usage, cost_usd = usage_of_run(*totals), cost_of_run(*totals)

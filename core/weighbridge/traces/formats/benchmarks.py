@@ -16,7 +16,6 @@ from weighbridge.traces.chat.stated_failures import ERROR_MARK
 from weighbridge.traces.fields import (
     cost_of,
     object_of,
-    objects_of,
     read_usage,
     scalars,
     string_of,
@@ -100,9 +99,9 @@ def _tau_id(metadata: dict[str, Any]) -> str | None:
 def _is_tau2(value: Any) -> bool:
     if type(value) is not dict or tau2_voice.has_ticks(value):
         return False
-    first = next(iter(objects_of(value.get("messages"))), {})
-    return ("termination_reason" in value or "turn_idx" in first) and are_messages_or_none(
-        value.get("messages")
+    messages: Any = value.get("messages")
+    return are_messages_or_none(messages) and (
+        "termination_reason" in value or (bool(messages) and "turn_idx" in messages[0])
     )
 
 

@@ -17,6 +17,8 @@ _EXIT_CODE = re.compile(
 _COMMAND = "Command: "
 _AFTER_COMMAND = re.compile(r"\n(?=(?:Chunk ID: \S*\n)?Wall time: [\d.]{1,20} seconds\n)")
 _WRAPPED = re.compile(r'\{\s{0,9}"output"\s{0,9}:')
+#: Matches the start of each result that states an exit code, and of few others.
+MAY_STATE_EXIT_CODE = rf"Exit code: |Chunk ID: |Wall time: |{_COMMAND}|{_WRAPPED.pattern}"
 _WRAPPER_KEYS = frozenset({"output", "metadata"})
 _HEAD_CHARACTERS = 200  #: number of first characters that may have the exit code
 #: Tools of Codex that run commands or apply patches, and its others whose results it may refuse with the same words.

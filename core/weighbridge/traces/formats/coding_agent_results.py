@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from weighbridge.traces.fields import string_of
 from weighbridge.traces.formats.codex_results import (
+    MAY_STATE_EXIT_CODE,
     ended_command,
     own_tool_named,
     states_exit_code,
@@ -21,7 +21,7 @@ from weighbridge.traces.formats.codex_results import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from weighbridge.traces.model import Step
 
@@ -34,23 +34,35 @@ _NOT_RUN = (
 _CLAUDE_SHELLS = frozenset({"Bash", "PowerShell"})
 #: Start of Claude Code's result of a command that failed. It states no exit code of 0.
 _claude_exit_code = re.compile(r"Exit code -?[1-9]\d{0,9}(?:\n|\Z)").match
+#: Matches the start of each result that counts as one of Claude Code for a failure, or shows that an agent is Codex.
+_is_of_agents = re.compile("|".join((*_NOT_RUN, "Exit code -?[1-9]", MAY_STATE_EXIT_CODE))).match
 
 
-def with_failures_of_coding_agents(steps: Iterable[Step]) -> Iterator[Step]:
-    """Yield steps, each with its result as its error if that is Codex's or Claude Code's text for a failure.
+def with_failures_of_coding_agents(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return steps, each with its result as its error if that is Codex's or Claude Code's text for a failure.
 
     Codex's sentences for calls that it refused count only beside a command's result in Codex's form: others may write such words.
     """
     steps = tuple(steps)
-    is_codex = any(states_exit_code(_text_of(step)) for step in steps if step.type == "tool")
-    for step in steps:
-        text = _text_of(step) if step.type == "tool" and step.error is None else ""
-        has_failed = _failed_in_claude_code(step, text) or (is_codex and _failed_in_codex(step, text))  # fmt: skip
-        yield structs.replace(step, error=text) if text and has_failed else step
+    texts = [
+        step.output
+        for step in steps
+        if step.type == "tool" and type(step.output) is str and _is_of_agents(step.output)
+    ]
+    if not texts:
+        return steps
+    is_codex = any(map(states_exit_code, texts))
+    return tuple(
+        structs.replace(step, error=step.output) if _has_failed(step, is_codex=is_codex) else step
+        for step in steps
+    )
 
 
-def _text_of(step: Step) -> str:
-    return string_of(step.output) or ""
+def _has_failed(step: Step, *, is_codex: bool) -> bool:
+    text = step.output
+    if step.type != "tool" or step.error is not None or type(text) is not str:
+        return False
+    return _failed_in_claude_code(step, text) or (is_codex and _failed_in_codex(step, text))
 
 
 def _failed_in_claude_code(step: Step, text: str) -> bool:

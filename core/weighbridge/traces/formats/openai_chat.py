@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from weighbridge.traces.chat.anthropic_blocks import answers_of_blocks, are_of_single_blocks
-from weighbridge.traces.chat.browser_actions import with_browser_actions
+from weighbridge.traces.chat import (
+    browser_actions,
+    llama_index,
+    message_metadata,
+    skill_executions,
+    timed_messages,
+)
+from weighbridge.traces.chat.anthropic_blocks import SINGLE_BLOCKS
 from weighbridge.traces.chat.call_parts import CALL_FIELDS, first_of
-from weighbridge.traces.chat.calls import calls_of, single_messages
+from weighbridge.traces.chat.calls import SEVERAL_IN_ONE, calls_of
 from weighbridge.traces.chat.conversation import Facts, Run, are_messages, ends_with, read_messages
+from weighbridge.traces.chat.dialects import without_dialects
 from weighbridge.traces.chat.exchanges import (
     APART,
     UNREAD,
@@ -29,14 +36,11 @@ from weighbridge.traces.chat.litellm_records import (
     with_tools,
 )
 from weighbridge.traces.chat.litellm_records import FIELDS as LITELLM_FIELDS
-from weighbridge.traces.chat.llama_index import with_content, with_memory
-from weighbridge.traces.chat.message_metadata import with_usage_of_metadata
+from weighbridge.traces.chat.llama_index import with_memory
 from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_messages
 from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
-from weighbridge.traces.chat.skill_executions import with_executions
-from weighbridge.traces.chat.stated_failures import are_marked, with_errors_named
-from weighbridge.traces.chat.timed_messages import whole_answers
+from weighbridge.traces.chat.stated_failures import with_errors_named
 from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
 from weighbridge.traces.fields import (
     TOOL_FIELDS,
@@ -57,6 +61,16 @@ from weighbridge.traces.unread_counts import missing_of_session, with_unknown_pa
 if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
+#: Dialects of the messages, in the order of their conversions.
+DIALECTS = (
+    llama_index.DIALECT,
+    skill_executions.DIALECT,
+    message_metadata.DIALECT,
+    browser_actions.DIALECT,
+    SEVERAL_IN_ONE,
+    SINGLE_BLOCKS,
+    timed_messages.DIALECT,
+)
 _ANSWERS = ("response", "completion", "output", "outputs", "model_output", ORIGINAL)
 _TEXTS = frozenset(_ANSWERS) - {"response", ORIGINAL}  #: those that may be a text
 #: Keys that show that a request was answered; in a data set, `answer` may be the one that is wanted.
@@ -177,32 +191,21 @@ def _cost(whole: dict[str, Any]) -> float | None:
     return stated if stated is not None else cost_of(whole.get(COST)) or None
 
 
-def _messages_in(listed: list[Any]) -> list[Any]:
-    prepared = with_usage_of_metadata(with_executions(with_content(listed)))
-    messages = list(single_messages(with_browser_actions(prepared)))
-    if are_of_single_blocks(messages):
-        messages = answers_of_blocks(messages)
-    return list(whole_answers(messages))
-
-
 def _trace(messages: list[Any], run: Run) -> Trace:
     listed = list(with_tagged_calls(messages, run.tools))
     trace = read_messages(listed, "openai-chat", run, _REASONS)
-    steps = with_failures_of_coding_agents(trace.steps)
-    if not are_marked(listed):
-        steps = with_errors_named(steps)
-    trace = replace(trace, steps=tuple(steps))
-    unread = missing_of_unread_parts(listed, len(trace.steps_of("tool")))
-    return replace(trace, missing={**unread, **trace.missing}) if unread else trace
+    steps = with_errors_named(with_failures_of_coding_agents(trace.steps), listed)
+    unread = missing_of_unread_parts(listed, steps)
+    return replace(trace, steps=steps, missing={**unread, **trace.missing})
 
 
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
         value = list(messages_of(value)) if are_turns(value) else value
-        return [_trace(_messages_in(value), Run())]
+        return [_trace(without_dialects(value, DIALECTS), Run())]
     whole = with_tools(_whole(value))
     messages = whole.get("messages")
-    messages = _messages_in(messages) if type(messages) is list else []
+    messages = without_dialects(messages, DIALECTS) if type(messages) is list else []
     metadata, tools = whole.get("metadata"), tools_field(whole)
     run = Run(
         id=string_of(whole.get("id")) or string_of(whole.get("conversation_id")),
@@ -239,7 +242,7 @@ def _read(value: Any) -> list[Trace]:
     else:
         run.usage, run.totals_from = stated, _TOTAL if stated else ""
         if not ends_with(messages, answer):
-            messages.append(answer)
+            messages = [*messages, answer]
         began, ended = times or (time_of(whole.get("created")), None)
         facts = Facts(
             usage=usage,

@@ -274,9 +274,7 @@ def _read(value: Any) -> list[Trace]:
         include_monocle(span)
         include_genkit(span)
     traces = [
-        with_unread_lines(
-            replace(trace, steps=tuple(with_failures_of_coding_agents(trace.steps))), unread
-        )
+        with_unread_lines(replace(trace, steps=with_failures_of_coding_agents(trace.steps)), unread)
         for trace in traces_of(spans, "otel", {"log records of no span": unlinked})
     ]
     if len(traces) == 1:

@@ -502,10 +502,11 @@ def test_tools_are_read_however_they_are_written(tools):
     assert "tool_definitions" not in trace.missing
 
 
-def test_a_message_that_is_none_after_many_that_are_is_an_error_that_says_which():
+@pytest.mark.parametrize("item", ["hi", {"content": "hi"}, {"role": ["user"], "content": "hi"}])
+def test_a_message_that_is_none_after_many_that_are_is_an_error_that_says_which(item):
     messages = [{"role": "user", "content": "hi"}] * 30
     with pytest.raises(TraceError, match="message 31 is not an object with a role"):
-        read_trace([*messages, "hi"])
+        read_trace([*messages, item])
 
 
 def test_a_role_of_its_own_after_many_known_ones_is_another_step():
