@@ -85,6 +85,8 @@ def rounds_across_requests(calls: Sequence[Call | None], limits: Limits) -> Iter
     The user wrote at most half as often, as one who orders each attempt would not.
     """
     least = Rule.ROUNDS_ACROSS_REQUESTS.least(limits)
+    if None not in calls[1:]:  # the user wrote nothing between
+        return
     times: Counter[tuple[int, int]] = Counter()
     run: list[int] = []
     for index, call in enumerate(calls):

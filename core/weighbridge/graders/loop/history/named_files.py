@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
 
 _FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
+_names_no_file = frozenset(_FILES).isdisjoint
 _COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _WORD = re.compile(r"[\w./~-]+")
 _ENDING_CHARACTERS = 10  #: of the name of a file without a folder
@@ -24,7 +25,7 @@ _ENDING_CHARACTERS = 10  #: of the name of a file without a folder
 def file_in(call: Call) -> str:
     """Return the only file that the arguments of a call name; empty for any other call."""
     value = call.arguments.value
-    if type(value) is dict:
+    if type(value) is dict and not _names_no_file(value):
         for key in _FILES:
             if type(name := value.get(key)) is str:
                 return name
