@@ -87,8 +87,9 @@ def _only_read(between: Sequence[Call | None]) -> bool:
 
 
 def _only_reads(call: Call) -> bool:
-    moves_on = walks(call) or polls(call) or is_wait(call)
-    return is_read_only(call) and (has_question(call) or not moves_on)
+    return is_read_only(call) and (
+        has_question(call) or not (walks(call) or polls(call) or is_wait(call))
+    )
 
 
 def _items_in(text: str, budget: WorkBudget) -> set[str]:

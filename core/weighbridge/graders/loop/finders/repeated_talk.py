@@ -95,14 +95,14 @@ def _talk(turns: Sequence[Message], indices: range) -> Iterator[_Said]:
 
 def _are_known(calls: Sequence[Call], known: set[tuple[str, object]]) -> bool:
     """Return whether each call found nothing, or read what an earlier call did; the results are known afterwards."""
-    outcomes = {
-        (call.tool, call.arguments_id if call.result.text is None else call.result.text)
-        for call in calls
-        if not holds_nothing(call.result.text)
-    }
-    is_known = outcomes <= known and all(map(is_read_only, calls))
-    known |= outcomes
-    return is_known
+    is_known = True
+    for call in calls:
+        text = call.result.text
+        outcome = call.tool, call.arguments_id if text is None else text
+        if outcome not in known and not holds_nothing(text):
+            known.add(outcome)
+            is_known = False
+    return is_known and all(map(is_read_only, calls))
 
 
 def _stale(

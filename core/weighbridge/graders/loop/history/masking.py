@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from string import ascii_letters
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.linear_patterns import Mask, occurs
-
-if TYPE_CHECKING:
-    from weighbridge.graders.loop.work_budget import WorkBudget
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 _BEGINNING_CHARACTERS = 200
+_SHORT_CHARACTERS = 300  #: a longer result rarely comes again
+_REMEMBERED = 128  #: last short results that are known without noise
 _ORDERED_CHARACTERS = 20_000  #: the keys of longer JSON are not sorted
 #: Maximum matches of one kind of noise removed from one result.
 _MARKS_LIMIT = 1_000
@@ -169,6 +170,21 @@ def _index_of_digit(text: str) -> int:
 
 def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     """Return a result without noise."""
+    if len(text) > _SHORT_CHARACTERS:
+        return _without_noise(text, work, budget)
+    bare, units = _short_without_noise(text, work)
+    budget.spent += units
+    return bare
+
+
+@lru_cache(_REMEMBERED)  # as short results, such as failures, come again
+def _short_without_noise(text: str, work: ResultOrigin) -> tuple[str, float]:
+    """Return the same of a short result, and the units of work that it takes."""
+    budget = WorkBudget()
+    return _without_noise(text, work, budget), budget.spent
+
+
+def _without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if text[:1] in _OPENING:
         text = _in_order(text)
     if "\r" in text:
