@@ -97,6 +97,12 @@ class CallRun:
         unsuccessful = [call for call in self.calls if call and call.result.is_unsuccessful]
         return len(unsuccessful) >= self.limits.max_repeats
 
+    @cached_property
+    def has_equal_results(self) -> bool:
+        """Whether `max_repeats` calls have the result of an earlier call, letter for letter."""
+        texts = [text for call in self.calls if call and (text := call.result.text) is not None]
+        return len(texts) - len(set(texts)) >= self.limits.max_repeats
+
     def add(self, findings: Sequence[Finding]) -> None:
         """Add findings, whose calls are known from now on."""
         self.findings += findings
@@ -166,6 +172,11 @@ def _unless_known(
 def _if_failing(find: Finder) -> Finder:
     """Return a finder of failures, of which most runs have too few."""
     return lambda run: find(run) if run.fails_often else ()
+
+
+def _if_results_return(find: Finder) -> Finder:
+    """Return a finder of equal results, of which most runs have too few."""
+    return lambda run: find(run) if run.has_equal_results else ()
 
 
 def _repeats(run: CallRun) -> Iterator[Finding]:
@@ -258,9 +269,9 @@ _GROUPS = (
     _Group(
         (
             (_if_failing(_unless_known(refused_edits)),),
-            (_unless_known(returning_outcomes),),
+            (_if_results_return(_unless_known(returning_outcomes)),),
             (_unless_known(returning_reasons),),
-            (_unless_known(unchanged_failures),),
+            (_if_results_return(_unless_known(unchanged_failures)),),
             (_if_failing(_unless_known(unchanged_checks)),),
             (_if_failing(_unless_known(returning_checks)),),
             (_if_failing(_unless_known(vain_changes)),),

@@ -36,6 +36,8 @@ def repeated_talk(
     that read and have the result of an earlier one. Calls in loops (`looped_ids`) tell it already.
     """
     least = Rule.REPEATED_TALK.least(limits)
+    if sum(1 for turn in turns if turn.text or turn.reply) < least / 2:
+        return
     for start, end in _stretches(turns, least):
         if not budget.is_left:
             return
@@ -66,7 +68,7 @@ def _stretches(turns: Sequence[Message], least: int) -> Iterator[tuple[int, int]
             start = index
         following = turn.number + 1 + bool(turn.reply)
         if turn.calls:
-            following += sum([call.step is not turn.step for call in turn.calls])
+            following += len(turn.calls) - turn.is_action
             if not _are_known(turn.calls, known):
                 if 2 * (index + 1 - start) >= least:
                     yield start, index + 1

@@ -30,6 +30,8 @@ def retried_failures(
     effects = CallEffects()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     often = Counter(row)
+    if max(often.values(), default=0) <= limits.max_repeats:
+        return
     for index, call in enumerate(calls):
         # A result that is not recorded has the number of the one before it.
         if call is None or call.result.text is None:

@@ -57,8 +57,10 @@ def stopped_runs(
 
 
 def _is_stopped(turn: Message) -> bool:
+    if turn.reply and (_is_stall(turn.reply) or _is_stop(turn.reply)):
+        return True
     edits = [call.result.text for call in turn.calls if call.tool == EDIT_TOOL]
-    return _is_stall(turn.text) or _is_stall(turn.reply) or any(map(_is_stop, (turn.reply, *edits)))
+    return _is_stall(turn.text) or any(map(_is_stop, edits))
 
 
 def _is_stall(text: str) -> bool:

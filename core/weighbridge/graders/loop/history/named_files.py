@@ -29,6 +29,8 @@ def file_in(call: Call) -> str:
         for key in _FILES:
             if type(name := value.get(key)) is str:
                 return name
+    if call.command is None and not (type(value) is dict and "code" in value):
+        return ""
     if code := _code_of(call):
         return opened_file(code)
     if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
@@ -43,7 +45,7 @@ def _code_of(call: Call) -> str:
     value = call.arguments.value
     code = value.get("code") if type(value) is dict else None
     if type(code) is not str:
-        code = code_in_command(call.command or "")
+        code = code_in_command(call.command) if call.command else ""
     is_short = len(code) <= _COMMAND_CHARACTERS
     return code if code and is_short and only_reads_files(code) else ""
 
