@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from weighbridge.graders.loop.linear_patterns import Mask, linear, occurs
+from weighbridge.graders.loop.linear_patterns import Mask, begins, linear, occurs
 
 FAILURE = r"""^error\b|\n[ \t]{0,4}fatal:
 |\bno \w{1,9} found\b|(?-i:\bFAIL\b)|[^\n\d]{3,5}\d"""
@@ -35,3 +35,12 @@ def test_a_pattern_occurs_where_a_search_finds_it(text):
 def test_a_mask_puts_its_mark_wherever_the_pattern_is_found(text):
     span = r"\d{1,3} (?:µs|ms)"
     assert Mask(span).subn("#", text, 9) == re.subn(span, "#", text, count=9)
+
+
+@pytest.mark.parametrize("text", ["", "no error", "Error: x", "x error: y", "\nError", "é error"])
+def test_a_text_begins_with_a_pattern_where_a_match_finds_it(text):
+    pattern = r".{0,2}\berror\b|no\b"
+    found = linear(pattern).match(text) is not None
+    assert begins(pattern)(text) is found
+    assert occurs("fatal", pattern)(text) is found
+    assert occurs("fatal", pattern)(f"{text} FATAL")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
 from weighbridge.graders.loop.history.framework_messages import only_prompts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Message
     from weighbridge.graders.loop.work_budget import Limits
@@ -66,26 +66,13 @@ def empty_words(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """
     for rule, is_empty in ((Rule.PLEASANTRIES, _is_pleasantry), (Rule.PROMISES, _is_promise)):
         least = rule.least(limits)
-        for indices in _rows(turns, is_empty):
-            if len(indices) >= least:
-                yield Finding.by(rule, indices, least)
+        for row in long_rows(turns, is_empty, least):
+            yield Finding.by(rule, row, least)
     if turns and turns[-1].calls_before:
         least = Rule.PROMISES.least(limits, other=True)
         for indices in _prompted_announcements(turns):
             if len(indices) >= least and 2 * sum(bool(turns[at].text) for at in indices) > least:
                 yield Finding.by(Rule.PROMISES, indices, least)
-
-
-def _rows(turns: Sequence[Message], is_empty: Callable[[Message], bool]) -> Iterator[list[int]]:
-    """Yield the indices of messages in a row that are empty words, without a call among them."""
-
-    def is_said(index: int) -> bool:
-        turn = turns[index]
-        return not turn.calls and not turn.is_action and is_empty(turn)
-
-    for said, indices in groupby(range(len(turns)), is_said):
-        if said:
-            yield [*indices]
 
 
 def _prompted_announcements(turns: Sequence[Message]) -> Iterator[list[int]]:
@@ -113,7 +100,7 @@ def _is_prompted(turns: Sequence[Message], index: int) -> bool:
 
 
 def _is_pleasantry(turn: Message) -> bool:
-    text = turn.text
+    text = _text_alone(turn)
     sentences = (
         [part.strip() for part in _SENTENCE_END.split(_plain(text, _CHARACTERS))] if text else []
     )
@@ -121,9 +108,14 @@ def _is_pleasantry(turn: Message) -> bool:
     return bool(said) and all(map(_PLEASANTRY.fullmatch, said))
 
 
+def _text_alone(turn: Message) -> str:
+    """Return the text of a message without a call or an action; empty for any other."""
+    return "" if turn.calls or turn.is_action else turn.text
+
+
 def _is_promise(turn: Message) -> bool:
     """Return whether a message promises to act soon, or says that work goes on, of which the next message is no news."""
-    plain = _plain(turn.text, _PROMISE_CHARACTERS)
+    plain = _plain(_text_alone(turn), _PROMISE_CHARACTERS)
     if not plain or "?" in plain:
         return False
     if _COMMITMENT.search(plain) and _SOON.search(plain) and len(plain) <= _CHARACTERS:

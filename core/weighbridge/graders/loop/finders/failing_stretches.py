@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
@@ -104,6 +105,11 @@ def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[
         message = call.message if call is not None else None
 
 
+@lru_cache(_REMEMBERED)  # as failures come again
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
 class _Ways:
     """The ways in which calls have failed, each by the words of a failure."""
 
@@ -114,7 +120,7 @@ class _Ways:
     def add(self, call: Call) -> bool | None:
         """Add the failure of a call, and return whether one like it is known; None if it does not say in which way."""
         text = (call.result.text or "")[:_CHARACTERS]
-        words = frozenset(_WORD.findall(text.lower()))
+        words = _words_in(text)
         self._budget.count_reading(text, len(words))
         if len(words - _UNTOLD) < _LEAST_WORDS:
             return None

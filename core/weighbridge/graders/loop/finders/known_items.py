@@ -49,19 +49,26 @@ def known_items(calls: Sequence[Call | None], limits: Limits, known: set[int]) -
 
     Of other calls that only read, `2 * max_repeats` are needed. Those that are in `known` loops are not examined.
     """
+    results = [text for call in calls if call is not None and (text := call.result.text)]
+    if not _have_repeats(results, limits):
+        return
     budget = WorkBudget()
     rows: defaultdict[str, list[tuple[int, Call, str]]] = defaultdict(list)
     for index, call in enumerate((*calls, None)):
         if call is None:
             for row in rows.values():
-                # Most calls have results of their own, which is quicker to see than their items.
-                beginnings = {text[:_BEGINNING_CHARACTERS] for _, _, text in row}
-                if len(row) - len(beginnings) >= limits.max_repeats:
+                if _have_repeats([text for _, _, text in row], limits):
                     for run in _runs(row, calls, budget):
                         yield from _as_loop(run, limits, known)
             rows.clear()
         elif (text := call.result.text) and len(text) <= _RESULT_CHARACTERS:
             rows[call.tool].append((index, call, text))
+
+
+def _have_repeats(results: Sequence[str], limits: Limits) -> bool:
+    """Return whether `max_repeats` results begin like another one: most do not, which is quicker to see than their items."""
+    beginnings = {text[:_BEGINNING_CHARACTERS] for text in results}
+    return len(results) - len(beginnings) >= limits.max_repeats
 
 
 def _runs(
@@ -87,8 +94,9 @@ def _only_read(between: Sequence[Call | None]) -> bool:
 
 
 def _only_reads(call: Call) -> bool:
-    moves_on = walks(call) or polls(call) or is_wait(call)
-    return is_read_only(call) and (has_question(call) or not moves_on)
+    return is_read_only(call) and (
+        has_question(call) or not (walks(call) or polls(call) or is_wait(call))
+    )
 
 
 def _items_in(text: str, budget: WorkBudget) -> set[str]:

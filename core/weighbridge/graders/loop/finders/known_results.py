@@ -247,11 +247,15 @@ def tool_results_of(calls: Sequence[Call | None], limits: Limits) -> list[ToolRe
             known = masked.get(text)
             text = masked.setdefault(text, call.result.masked) if known is None else known
         tool_results.append((call.tool, text))
-    bare = [result and (result[0], without_suggestions(result[1])) for result in tool_results]
-    suggesting = sum(
-        one is not None and one != other for one, other in zip(tool_results, bare, strict=True)
-    )
-    return bare if suggesting >= 2 * limits.max_repeats else tool_results
+    suggesting = [
+        (index, result[0], bare)
+        for index, result in enumerate(tool_results)
+        if result is not None and (bare := without_suggestions(result[1])) != result[1]
+    ]
+    if len(suggesting) >= 2 * limits.max_repeats:
+        for index, tool, bare in suggesting:
+            tool_results[index] = tool, bare
+    return tool_results
 
 
 def repeats_in(tool_results: Sequence[ToolResult | None]) -> int:

@@ -91,6 +91,18 @@ class CallRun:
         """The results of the calls with their tools."""
         return tool_results_of(self.calls, self.limits)
 
+    @cached_property
+    def fails_often(self) -> bool:
+        """Whether `max_repeats` calls failed or had no effect, fewer than which no rule of failures takes for a loop."""
+        unsuccessful = [call for call in self.calls if call and call.result.is_unsuccessful]
+        return len(unsuccessful) >= self.limits.max_repeats
+
+    @cached_property
+    def has_equal_results(self) -> bool:
+        """Whether `max_repeats` calls have the result of an earlier call, letter for letter."""
+        texts = [text for call in self.calls if call and (text := call.result.text) is not None]
+        return len(texts) - len(set(texts)) >= self.limits.max_repeats
+
     def add(self, findings: Sequence[Finding]) -> None:
         """Add findings, whose calls are known from now on."""
         self.findings += findings
@@ -157,6 +169,16 @@ def _unless_known(
     return lambda run: find(run.calls, run.limits, run.known)
 
 
+def _if_failing(find: Finder) -> Finder:
+    """Return a finder of failures, of which most runs have too few."""
+    return lambda run: find(run) if run.fails_often else ()
+
+
+def _if_results_return(find: Finder) -> Finder:
+    """Return a finder of equal results, of which most runs have too few."""
+    return lambda run: find(run) if run.has_equal_results else ()
+
+
 def _repeats(run: CallRun) -> Iterator[Finding]:
     """Find calls that were made before with the same results, in any order, unless they mostly move."""
     repeated = [
@@ -219,12 +241,12 @@ _GROUPS = (
             (
                 _repeats,
                 _in_row(retried_failures),
-                _in_row(failures_across_requests),
+                _if_failing(_in_row(failures_across_requests)),
                 _by_calls(rounds_across_requests),
                 _in_row(recurring_questions),
-                _by_calls(varied_attempts),
+                _if_failing(_by_calls(varied_attempts)),
                 _by_calls(repeated_results),
-                _by_calls(requests_of_several_tools),
+                _if_failing(_by_calls(requests_of_several_tools)),
                 _in_row(failing_cycles),
             ),
         )
@@ -246,25 +268,25 @@ _GROUPS = (
     # loop gets the kind of the rule that says more; the looser a rule, the later it stands.
     _Group(
         (
-            (_unless_known(refused_edits),),
-            (_unless_known(returning_outcomes),),
+            (_if_failing(_unless_known(refused_edits)),),
+            (_if_results_return(_unless_known(returning_outcomes)),),
             (_unless_known(returning_reasons),),
-            (_unless_known(unchanged_failures),),
-            (_unless_known(unchanged_checks),),
-            (_unless_known(returning_checks),),
-            (_unless_known(vain_changes),),
+            (_if_results_return(_unless_known(unchanged_failures)),),
+            (_if_failing(_unless_known(unchanged_checks)),),
+            (_if_failing(_unless_known(returning_checks)),),
+            (_if_failing(_unless_known(vain_changes)),),
             (_unless_known(undone_changes),),
             (_unless_known(idle_changes),),
             (_unless_known(unmoved_screens),),
             (_by_calls(silent_rows),),
             (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
-            (_by_calls(failing_rows), _by_calls(broken_tools)),
+            (_if_failing(_by_calls(failing_rows)), _if_failing(_by_calls(broken_tools))),
             (_unless_known(unanswered_searches),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),
             (_by_calls(repeated_changes),),
-            (_unless_known(failing_stretches),),
+            (_if_failing(_unless_known(failing_stretches)),),
         )
     ),
     # What needs calls that were made before.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
+_REMEMBERED = 64  #: last results that are known to report this or not
 _HEAD_CHARACTERS, _END_CHARACTERS = 600, 300  #: of a result, in which an error may stand
 _VERB = re.compile(r"\s{0,9}([^\W\d_]{1,30})(?:\s|\Z)")
 _says_malformed = occurs(
@@ -31,11 +33,13 @@ _says_no_tool = occurs(
 )
 _REFUSAL_CHARACTERS = 250  #: a longer answer of a game tells more than that it did not understand
 #: How games and other programs that read commands in plain language say that they did not understand one.
-_says_not_understood = occurs(
-    r"""\b(?:not a verb i recogni[sz]e|(?:can.?t|cannot|don.?t|do not) see (?:any such thing|what you are talking about)
+_says_not_understood = lru_cache(_REMEMBERED)(
+    occurs(
+        r"""\b(?:not a verb i recogni[sz]e|(?:can.?t|cannot|don.?t|do not) see (?:any such thing|what you are talking about)
 |use a different verb|only understood you as far as|(?:don.?t|didn.?t|do not|did not) (?:understand|recogni[sz]e)|not understood
 |don.?t know (?:the word|how to|that word|what you mean)|i beg your pardon|(?:doesn.?t|does not) make sense|nothing happens
 |you can.?t go that way|that sentence isn.?t)\b"""
+    )
 )
 
 
@@ -101,8 +105,11 @@ def _is_malformed(call: Call) -> bool:
     text = call.result.text or ""
     if len(text) <= _REFUSAL_CHARACTERS and _says_not_understood(text):
         return True
-    return call.result.has_failed and (
-        _says_malformed(text[:_HEAD_CHARACTERS])
-        or _says_malformed(text[-_END_CHARACTERS:])
-        or _says_no_tool(text[:_HEAD_CHARACTERS])
+    return call.result.has_failed and _reports_malformed(
+        text[:_HEAD_CHARACTERS], text[-_END_CHARACTERS:]
     )
+
+
+@lru_cache(_REMEMBERED)  # as failures come again
+def _reports_malformed(head: str, end: str) -> bool:
+    return _says_malformed(head) or _says_malformed(end) or _says_no_tool(head)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
-from weighbridge.graders.loop.history.call_kinds import claims_done
+from weighbridge.graders.loop.history.call_kinds import claims_done, ends_work
 from weighbridge.graders.loop.history.words import words_in
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ def repeated_endings(
     any is in none of the others. Calls in `known` loops are not examined.
     """
     least = Rule.ENDED_AGAIN.least(limits)
+    last_of = {call.tool: call for call in calls if call is not None}
+    if not any(map(ends_work, last_of.values())):
+        return
     ends = [
         call is not None and index not in known and _ends(call) for index, call in enumerate(calls)
     ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.kinds import Kind
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
 from weighbridge.graders.loop.history.call_kinds import (
     is_prose,
     is_request,
@@ -50,44 +50,37 @@ def repeated_results(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     which a page is the same. Prose in place of a command, to which one state is described each time, is an attempt.
     """
     least = Rule.GROWING_REQUESTS.least(limits)
-    index = 0
-    while index < len(calls) - 1:
-        if not _have_same_result(calls[index], calls[index + 1]):
-            index += least // 2  # a row of `least` calls includes a checked index
-            continue
-        start, end = index, index + 2
-        while start > 0 and _have_same_result(calls[start - 1], calls[start]):
-            start -= 1
-        while end < len(calls) and _have_same_result(calls[end - 1], calls[end]):
-            end += 1
+
+    def is_repeated(index: int) -> bool:
+        return _have_same_result(calls[index], calls[index + 1])
+
+    for pairs in long_rows(range(len(calls) - 1), is_repeated, least - 1):
+        start, end = pairs.start, pairs.stop + 1
         row = [call for call in calls[start:end] if call is not None]
-        if len(row) >= least and (all(map(is_request, row)) or all(map(is_prose, row))):
+        if all(map(is_request, row)) or all(map(is_prose, row)):
             kind = Kind.SAME_FAILURE if row[0].result.is_unsuccessful else Kind.NOTHING_NEW
             for rule, first, last in _stuck_ranges(row, limits):
                 indices = range(start + first, start + last)
                 yield Finding.by(rule, indices, rule.least(limits), kind=kind)
-        index = end
 
 
 def requests_of_several_tools(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find one request that is made `max_repeats + 2` times, of several tools, while every call fails."""
     rule = Rule.ONE_REQUEST_OF_SEVERAL_TOOLS
     least = rule.least(limits)
-    for failing, group in groupby(enumerate(calls), key=_has_failed):
-        row = [(index, call) for index, call in group if call is not None] if failing else []
-        if len(row) < least:
-            continue
+    for row in long_rows(calls, _has_failed, least):
         made: defaultdict[bytes, list[tuple[int, Call]]] = defaultdict(list)
-        for index, call in row:
-            if len(call.arguments.key) >= _SPECIFIC_CHARACTERS:
+        for index in row:
+            call = calls[index]
+            if call is not None and len(call.arguments.key) >= _SPECIFIC_CHARACTERS:
                 made[call.arguments.key].append((index, call))
         for alike in made.values():
             if len(alike) >= least and len({call.tool for _, call in alike}) > 1:
                 yield Finding.by(rule, (index for index, _ in alike), least)
 
 
-def _has_failed(entry: tuple[int, Call | None]) -> bool:
-    return entry[1] is not None and entry[1].result.has_failed
+def _has_failed(call: Call | None) -> bool:
+    return call is not None and call.result.has_failed
 
 
 def _have_same_result(one: Call | None, other: Call | None) -> bool:

@@ -36,6 +36,8 @@ def repeated_talk(
     that read and have the result of an earlier one. Calls in loops (`looped_ids`) tell it already.
     """
     least = Rule.REPEATED_TALK.least(limits)
+    if sum(1 for turn in turns if turn.text or turn.reply) < least / 2:
+        return
     for start, end in _stretches(turns, least):
         if not budget.is_left:
             return
@@ -66,7 +68,7 @@ def _stretches(turns: Sequence[Message], least: int) -> Iterator[tuple[int, int]
             start = index
         following = turn.number + 1 + bool(turn.reply)
         if turn.calls:
-            following += sum([call.step is not turn.step for call in turn.calls])
+            following += len(turn.calls) - turn.is_action
             if not _are_known(turn.calls, known):
                 if 2 * (index + 1 - start) >= least:
                     yield start, index + 1
@@ -95,14 +97,14 @@ def _talk(turns: Sequence[Message], indices: range) -> Iterator[_Said]:
 
 def _are_known(calls: Sequence[Call], known: set[tuple[str, object]]) -> bool:
     """Return whether each call found nothing, or read what an earlier call did; the results are known afterwards."""
-    outcomes = {
-        (call.tool, call.arguments_id if call.result.text is None else call.result.text)
-        for call in calls
-        if not holds_nothing(call.result.text)
-    }
-    is_known = outcomes <= known and all(map(is_read_only, calls))
-    known |= outcomes
-    return is_known
+    is_known = True
+    for call in calls:
+        text = call.result.text
+        outcome = call.tool, call.arguments_id if text is None else text
+        if outcome not in known and not holds_nothing(text):
+            known.add(outcome)
+            is_known = False
+    return is_known and all(map(is_read_only, calls))
 
 
 def _stale(

@@ -30,6 +30,8 @@ def retried_failures(
     effects = CallEffects()
     attempts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     often = Counter(row)
+    if max(often.values(), default=0) <= limits.max_repeats:
+        return
     for index, call in enumerate(calls):
         # A result that is not recorded has the number of the one before it.
         if call is None or call.result.text is None:
@@ -85,6 +87,8 @@ def rounds_across_requests(calls: Sequence[Call | None], limits: Limits) -> Iter
     The user wrote at most half as often, as one who orders each attempt would not.
     """
     least = Rule.ROUNDS_ACROSS_REQUESTS.least(limits)
+    if None not in calls[1:]:  # the user wrote nothing between
+        return
     times: Counter[tuple[int, int]] = Counter()
     run: list[int] = []
     for index, call in enumerate(calls):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
 from weighbridge.graders.loop.finders.sequences.related_attempts import (
     Attempt,
     chains_of,
@@ -102,29 +103,20 @@ def _chains(
 ) -> Iterator[list[Attempt]]:
     """Yield related attempts in a row that fail."""
     least = Rule.RETURNING_REASON.least(limits, other=True)
-    for row in _failing(calls):
-        if len(row) < least or known.issuperset([index for index, _ in row]):
+    for row in long_rows(calls, _has_failed, least):
+        if known.issuperset(row):
             continue
         attempts = (
-            Attempt(index, call, words_of(call, budget)) for index, call in row if budget.is_left
+            Attempt(index, call, words_of(call, budget))
+            for index in row
+            if (call := calls[index]) is not None and budget.is_left
         )
         yield from chains_of(attempts, lambda near, attempt: is_related(attempt.words, near))
 
 
-def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:
-    row: list[tuple[int, Call]] = []
-    for index, call in enumerate(calls):
-        if call is not None and _has_failed(call):
-            row.append((index, call))
-        elif row:
-            yield row
-            row = []
-    yield row
-
-
-def _has_failed(call: Call) -> bool:
+def _has_failed(call: Call | None) -> bool:
     """Return whether a call failed, or did something and reports a failure at the end, such as that of the tests."""
-    if not (text := call.result.text):
+    if call is None or not (text := call.result.text):
         return False
     if not call.result.has_failed:
         end = text[-_LAST_CHARACTERS:].lower()

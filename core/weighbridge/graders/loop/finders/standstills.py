@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.linear_patterns import occurs
@@ -67,14 +68,11 @@ def failed_steps(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     No new request lies between them. Numbers in them that only rise, or only fall, are progress.
     """
     least = Rule.FAILED_STEPS.least(limits)
-    judged = [
-        turn.requests_before if _judges_failed(turn.text) else -1 - index
-        for index, turn in enumerate(turns)
-    ]
-    for _, indices in groupby(range(len(turns)), judged.__getitem__):
-        found = list(indices)
-        if len(found) >= least and not count_one_way([turns[index].text for index in found]):
-            yield Finding.by(Rule.FAILED_STEPS, found, least)
+    for row in long_rows(turns, lambda turn: _judges_failed(turn.text) is not None, least):
+        for _, indices in groupby(row, lambda index: turns[index].requests_before):
+            found = list(indices)
+            if len(found) >= least and not count_one_way([turns[index].text for index in found]):
+                yield Finding.by(Rule.FAILED_STEPS, found, least)
 
 
 def _known_outcomes(turns: Sequence[Message]) -> set[int]:

@@ -26,6 +26,7 @@ _STOPS = re.compile(
 #: What aider asks after it has applied an edit and run the tests or a linter on it.
 _WAS_TESTED = re.compile(r"^Attempt to fix (?:test|lint) errors\?", re.MULTILINE)
 #: What the orchestrator of Magentic-One writes after several rounds that brought no progress.
+_STALLED = "Stalled."
 _STALLS = re.compile(r"Stalled\.{2,8} Replanning\.{2,8}")
 
 
@@ -40,10 +41,7 @@ def stopped_runs(
     """
     begin = 0  #: after the last answers that were found
     for index, turn in enumerate(turns):
-        edits = [call.result.text for call in turn.calls if call.tool == EDIT_TOOL]
-        stalls = _STALLS.match(turn.text) or _STALLS.match(turn.reply)
-        is_stopped = stalls or any(map(_is_stop, (turn.reply, *edits)))
-        if index - begin < limits.max_repeats or not is_stopped:
+        if index - begin < limits.max_repeats or not _is_stopped(turn):
             continue
         first = index - limits.max_repeats
         made = (call.step.id for at in range(first, index + 1) for call in turns[at].calls)
@@ -56,6 +54,17 @@ def stopped_runs(
             begin = index + 1
             least = Rule.STOPPED.least(limits)
             yield Finding.by(Rule.STOPPED, range(first, index + 1), least)
+
+
+def _is_stopped(turn: Message) -> bool:
+    if turn.reply and (_is_stall(turn.reply) or _is_stop(turn.reply)):
+        return True
+    edits = [call.result.text for call in turn.calls if call.tool == EDIT_TOOL]
+    return _is_stall(turn.text) or any(map(_is_stop, edits))
+
+
+def _is_stall(text: str) -> bool:
+    return text.startswith(_STALLED) and _STALLS.match(text) is not None
 
 
 def _is_stop(text: str | None) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _RESULT_CHARACTERS = 1_000  #: a longer result is more than a refusal
+_TOGETHER = 8  #: results that are searched at once
 _BETWEEN = 4  #: maximum other calls between two refusals, such as attempts to meet the condition
 _SHARE = 0.5  #: minimum share of refusals among the calls in their range
 _CONDITION = r"""\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|\byou (?:need|must|have) (?:to )?first\b
@@ -37,11 +38,11 @@ def unmet_conditions(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     whatever the refusal quotes, are a loop from `3 * max_repeats` on if a third of them had been denied before.
     """
     chains: defaultdict[str, list[int]] = defaultdict(list)
-    for index, call in enumerate(calls):
+    for index, (call, refusal) in enumerate(zip(calls, _refusals(calls), strict=True)):
         if call is None:
             yield from _found(calls, chains, limits)
             chains.clear()
-        elif refusal := _refusal(call):
+        elif refusal:
             chain = chains[refusal]
             if chain and index - chain[-1] > _BETWEEN + 1:
                 yield from _found(calls, {refusal: chain}, limits)
@@ -50,10 +51,24 @@ def unmet_conditions(calls: Sequence[Call | None], limits: Limits) -> Iterator[F
     yield from _found(calls, chains, limits)
 
 
-def _refusal(call: Call) -> str:
-    """Return the words of a refusal for want of a condition, or without what it quotes if it denies access; or else ""."""
-    text = call.result.text or ""
-    if not text or len(text) > _RESULT_CHARACTERS or not _refuses(text):
+def _refusals(calls: Sequence[Call | None]) -> Iterator[str]:
+    """Yield the words of each refusal for want of a condition, or without what it quotes if it denies access; or else ""."""
+    for start in range(0, len(calls), _TOGETHER):
+        part = calls[start : start + _TOGETHER]
+        texts = [_short_text(call) for call in part]
+        # Most results refuse nothing, and searching several at once takes less time. No refusal has more than a line.
+        may_refuse = _refuses("\n".join(texts))
+        for call, text in zip(part, texts, strict=True):
+            yield _refusal(call, text) if call is not None and may_refuse else ""
+
+
+def _short_text(call: Call | None) -> str:
+    text = call.result.text if call is not None else None
+    return text if text and len(text) <= _RESULT_CHARACTERS else ""
+
+
+def _refusal(call: Call, text: str) -> str:
+    if not text or not _refuses(text):
         return ""
     words = call.result.masked
     return words if _names_condition(text) else _QUOTED.sub("\u2026", words)

@@ -264,11 +264,12 @@ class _HistoryReader:
         if outer is not None and outer.tool == tool and outer.arguments.key == arguments.key:
             return None
         message = parent if kind == "llm" else None
-        if message is not None:
-            if before := self._delivered_before(message, step, tool, arguments):
+        before = self._history.calls[-1] if self._history.calls else None
+        if before is not None and message is not None and before.message == message:
+            if self._is_delivered_again(before, step, tool, arguments):
                 self._calls[step.id] = before
                 return None
-            self._take_shared_result(message, step, arguments)
+            self._take_shared_result(before, step, arguments)
         result = self._result(step, tool, arguments)
         speaker = self._speakers.get(parent) if parent is not None else None
         began = self._began.get(parent, -1) if parent is not None else -1
@@ -303,30 +304,22 @@ class _HistoryReader:
         )
         return CallResult(None, None, None, self._budget, tool) if is_unseen else result
 
-    def _delivered_before(
-        self, message: str, step: Step, tool: str, arguments: Arguments
-    ) -> Call | None:
-        """Return the call before a step in its message, if it is the same one, which a client has run twice under one ID."""
-        before = self._history.calls[-1] if self._history.calls else None
+    def _is_delivered_again(
+        self, before: Call, step: Step, tool: str, arguments: Arguments
+    ) -> bool:
+        """Return whether a step is the call before it in its message, which a client has run twice under one ID."""
         own_id = _REPEATED_ID.sub("", step.id)
-        if (
-            before is not None
-            and before.message == message
-            and own_id in self._calls
+        return (
+            own_id in self._calls
             and own_id != step.id
             and own_id == _REPEATED_ID.sub("", before.step.id)
             and (before.tool, before.arguments.key) == (tool, arguments.key)
-        ):
-            return before
-        return None
+        )
 
-    def _take_shared_result(self, message: str, step: Step, arguments: Arguments) -> None:
+    def _take_shared_result(self, before: Call, step: Step, arguments: Arguments) -> None:
         """Leave the screen that several commands of a message share, and that shows each of them, to the last one."""
-        before = self._history.calls[-1] if self._history.calls else None
         if (
-            before is not None
-            and before.message == message
-            and type(step.output) is str
+            type(step.output) is str
             and step.output == before.step.output
             and step.error is before.step.error is None
             and arguments.key != before.arguments.key

@@ -70,19 +70,17 @@ class Arguments(Struct, eq=False, gc=False):
 
     value: Any
     key: bytes = b""  #: equal for equal arguments
+    #: whether the arguments may be compared for similarity; longer ones are compared only for equality
+    is_comparable: bool = True
     digits: bytes = b""  #: the runs of digits, in order; empty for long arguments
     _texts: str | None = None
 
     def __post_init__(self) -> None:
         """Compute the canonical form of the arguments."""
         self.key = canonical(self.value)
+        self.is_comparable = len(self.key) <= FOLDED_CHARACTERS
         if self.is_comparable:
             self.digits = b" ".join(self.key.translate(_DIGITS_ALONE).split())
-
-    @property
-    def is_comparable(self) -> bool:
-        """Whether the arguments may be compared for similarity; longer ones are compared only for equality."""
-        return len(self.key) <= FOLDED_CHARACTERS
 
     @property
     def numbers(self) -> bytes:

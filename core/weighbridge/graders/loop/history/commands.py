@@ -21,6 +21,7 @@ _PROGRAM = re.compile(
     r"(?:python3?|pip3?|bash|sh|cat|ls|cd|grep|find|sed|awk|head|tail|echo|curl|wget|git|npm|chmod|mkdir|xxd|openssl)\s{1,9}"
     r"(?:[-./~'\"$<]|[\w-]{1,80}[/.]\w)"
 )
+_has_no_command = frozenset(("command", "cmd", "code", "action", "input")).isdisjoint
 _SHELLS = frozenset(("sh", "bash", "shell", "zsh", "console", "powershell", "pwsh", "ps1", "cmd"))
 _SHELL_TOOL = re.compile(r"(?<![a-z])(?:bash|shell|terminal|powershell)(?![a-z])", re.IGNORECASE)
 #: A shell, by its path or name, and the option with which it runs the line after it.
@@ -31,6 +32,8 @@ def command_of(tool: str, arguments: Any) -> str | None:
     """Return the command line that a call of a tool with these arguments runs, or None."""
     command = arguments
     if type(arguments) is dict:
+        if _has_no_command(arguments):
+            return None
         command = arguments.get("command", arguments.get("cmd"))
         if command is None and _is_shell_code(tool, arguments):
             return arguments["code"] or None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.history.call_kinds import claims_done
 from weighbridge.graders.loop.history.result_kinds import reports_failure
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _FAILURE_CHARACTERS = 600
 _LAST_CHARACTERS = 200
+_REMEMBERED = 64  #: last failures of which the line is known
 _LINE_CHARACTERS = 20  #: a shorter first line may be a heading
 _TOOL_CHARACTERS = 3  #: a shorter name of a tool may be part of another word
 #: Arguments that a failure may repeat: numbers, paths and file names.
@@ -33,23 +35,42 @@ _SHELL = re.compile(r"\A\S{1,40}: (?:-c: )?line \d{1,5}: ")
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 
+class _Line(NamedTuple):
+    """The line of a failure that says what failed, as calls of one tool have it."""
+
+    text: str
+    echoes: Sequence[str]  #: the numbers, paths and file names in it
+    cause: str  #: without numbers
+
+
 def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     """Return the line that says what failed, without the numbers and paths in the call's arguments, and with them."""
-    text = _SHELL.sub("", gist_of(call.result.masked))
+    failure = call.result.masked
     if claims_done(call):
+        text = _SHELL.sub("", gist_of(failure))
         return text, text
-    if len(call.tool) >= _TOOL_CHARACTERS and call.tool in text:  # as in `unknown tool: lookup`
-        text = text.replace(call.tool, "@")
-    masked, marks = text, 0
-    if _may_be_echoed(text):
+    line = _line_of(failure[:_FAILURE_CHARACTERS], failure[-_FAILURE_CHARACTERS:], call.tool)
+    masked, marks = line.text, 0
+    if line.echoes:
         key = call.arguments.key.decode("utf-8", "replace")
         # Most failures repeat nothing, and looking for their few words is faster than splitting the arguments.
-        if any(word in key for word in _ECHOED.findall(text)):
+        if any(map(key.__contains__, line.echoes)):
             given = set(_ECHOED.findall(key))
-            masked, marks = _ECHOED.subn(lambda word: "@" if word[0] in given else word[0], text)
+            masked, marks = _ECHOED.subn(
+                lambda word: "@" if word[0] in given else word[0], line.text
+            )
             marks += len(given)
-    budget.count_masking(text, marks)
-    return masked, _NUMBER.sub("#", text)
+    budget.count_masking(line.text, marks)
+    return masked, line.cause
+
+
+@lru_cache(_REMEMBERED)  # as failures come again
+def _line_of(beginning: str, end: str, tool: str) -> _Line:
+    text = _SHELL.sub("", _gist(beginning, end))
+    if len(tool) >= _TOOL_CHARACTERS and tool in text:  # as in `unknown tool: lookup`
+        text = text.replace(tool, "@")
+    echoes = _ECHOED.findall(text) if _may_be_echoed(text) else ()
+    return _Line(text, echoes, _NUMBER.sub("#", text))
 
 
 def gist_of(failure: str) -> str:
@@ -58,10 +79,14 @@ def gist_of(failure: str) -> str:
     If that line reports no failure, it comes with the first that does. If it says what was done, as before the result of
     the tests, all lines are returned.
     """
-    beginning = failure[:_FAILURE_CHARACTERS].strip()
+    return _gist(failure[:_FAILURE_CHARACTERS], failure[-_FAILURE_CHARACTERS:])
+
+
+def _gist(beginning: str, end: str) -> str:
+    beginning = beginning.strip()
     lines = informative_lines(beginning) or [beginning]
     if lines[0].startswith("Traceback"):
-        return (informative_lines(failure[-_FAILURE_CHARACTERS:]) or lines)[-1]
+        return (informative_lines(end) or lines)[-1]
     says_what_was_done = lines[0].endswith(":") and not reports_failure(lines[0])
     is_told = len(lines[0]) >= _LINE_CHARACTERS and not says_what_was_done
     if not is_told:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from string import ascii_letters
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.linear_patterns import Mask, occurs
-
-if TYPE_CHECKING:
-    from weighbridge.graders.loop.work_budget import WorkBudget
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 _BEGINNING_CHARACTERS = 200
+_SHORT_CHARACTERS = 300  #: a longer result rarely comes again
+_REMEMBERED = 128  #: last short results that are known without noise
 _ORDERED_CHARACTERS = 20_000  #: the keys of longer JSON are not sorted
 #: Maximum matches of one kind of noise removed from one result.
 _MARKS_LIMIT = 1_000
@@ -86,30 +87,42 @@ _IDS = Mask(
 |\b(?:req|request|trace|span|call|session|msg|run|evt|chatcmpl)[_-][a-z0-9_-]{0,40}\d[a-z0-9_-]{0,40}\b"""
 )
 _mentions_id = occurs(r"""["']?\b(?:\w{1,30}_)?id["']?\s?[:=]""")
-#: Times, durations, adverts, tokens in URLs, and turns that a harness counts, and values labelled as a time, a duration, an id or an attempt's number.
-_TIMES = Mask(
-    rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
+#: Kinds of noise that few results have. In one pattern with times, they take ten times as long, as the states of what counts
+#: characters multiply; each has one of these beginnings or ends.
+_ADVERT_LABEL = r"\b(?:ad|advert|advertisement|sponsored|promoted) ?: "
+_ADVERT = rf"""|{_ADVERT_LABEL}[^\n"'\\]{{1,80}}"""
+_PROCESS = r"|\b[a-z][\w.-]{0,40}\[\d{3,8}\]:"  # as in `sshd[4711]:`
+_KEY_IN_URL = r"|[?&]\w{1,40}=[a-z_-]{0,40}[0-9](?:[\w-]|:|%3a){18,500}"
+_may_hold_rare_noise = occurs(rf"{_ADVERT_LABEL}|\[\d{{3,8}}\]:|[?&]\w{{1,40}}=")
+
+
+def _times(advert: str = "", process: str = "", key_in_url: str = "") -> str:
+    """Return the pattern of times, durations, turns that a harness counts, values labelled as a time, a duration, an id or an attempt's number, and others."""
+    return rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
 |\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
 |\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
 |\b0x[0-9a-f]{{6,32}}\b|\bpid \d{{1,9}}\b|\b(?:process|thread|tid)[ =:#]{{1,2}}\d{{3,9}}\b
 |(?:/tmp/)?\bipykernel_\d{{1,9}}(?:/\w{{1,40}}\.py)?
 |/tmp/pytest-of-[\w-]{{1,40}}/pytest-\d{{1,6}}\b|/tmp[./]?[a-z0-9_-]{{0,20}}/?tmp[.a-z0-9_]{{6,14}}\b(?:/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b)?|/tmp/[\w.-]{{0,40}}[-_.][0-9a-f]{{5,20}}\b
-|\b(?:ad|advert|advertisement|sponsored|promoted) ?: [^\n"'\\]{{1,80}}
+{advert}
 |\b\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?: ?[ap]m)?\b
 |\b1\d{{9}}(?:\d{{3}}){{0,3}}\b
 |\b\d{{1,9}}(?:\.\d{{1,9}})? ?(?:[kmg]?i?b(?:ytes)?/s|it/s|s/it)\b
 |(?:(?:^|\n|\\r|\\n) {{0,9}}\d{{1,3}}(?: {{1,12}}[\d.]{{1,9}}[kmg]?){{5,7}}(?: {{1,9}}[-\d]{{1,4}}:[-\d]{{2}}:[-\d]{{2}}){{3}} {{1,9}}[\d.]{{1,9}}[kmg]?)+
 |\b{_SPAN}\b|\b(?:\d{{1,5}}[dhm] ?){{1,3}}\d{{1,2}}[hms]\b|(?:  |\t)\d{{1,4}}[mhd]\b
-|\b[a-z][\w.-]{{0,40}}\[\d{{3,8}}\]:
+{process}
 |\byou (?:only |still )?have (?:only )?\d{{1,5}} (?:more )?(?:steps?|turns?|iterations?|rounds?|actions?|messages?|interactions?|chances?|tries|attempts?) (?:left|remaining)\b
 |\bcurrent[ _](?:step|turn|iteration|round|action)(?:[ _]number)?["']?\s?[:=#]?\s?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?
 |\b(?:remaining[ _](?:steps?|turns?|iterations?|rounds?|actions?)|(?:steps?|turns?|iterations?|rounds?|actions?)[ _](?:left|remaining))["']?\s?[:=]\s?\d{{1,5}}
 |\bobservation ?#?\d{{1,5}} ?:
 |\b(?:turn|tick|round|move)s? ?[:=#] ?\d{{1,5}}(?:\s?(?:/|of)\s?\d{{1,5}})?\b|\b(?:time|turn|tick|round|move) \d{{1,5}}:|\bin \d{{1,5}} (?:moves?|turns?)\b
-|[?&]\w{{1,40}}=[a-z_-]{{0,40}}[0-9](?:[\w-]|:|%3a){{18,500}}
+{key_in_url}
 |\b(?:in|out|cell in) ?\[\d{{1,5}}\]|<ipython-input-\d{{1,5}}-[0-9a-f]{{1,40}}>
 |\b{_LABEL}\\{{0,3}}["']?\s?[:=]\s?(?:"[^"]{{0,80}}"|'[^']{{0,80}}'|[^\s,;}}\]]{{1,80}})"""
-)
+
+
+_TIMES = Mask(_times())
+_TIMES_AND_RARE_NOISE = Mask(_times(_ADVERT, _PROCESS, _KEY_IN_URL))
 #: What counts the agent's own failures, or how long it is still shut out. A pattern of its own, as RE2 has limits for one.
 _COUNTERS = Mask(
     r"""\b(?:failed|wrong|invalid|unsuccessful)[ _](?:log-?ins?|attempts?|tries|guesses|requests?)["']?\s?[:=]\s?\d{1,9}
@@ -169,6 +182,21 @@ def _index_of_digit(text: str) -> int:
 
 def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     """Return a result without noise."""
+    if len(text) > _SHORT_CHARACTERS:
+        return _without_noise(text, work, budget)
+    bare, units = _short_without_noise(text, work)
+    budget.spent += units
+    return bare
+
+
+@lru_cache(_REMEMBERED)  # as short results, such as failures, come again
+def _short_without_noise(text: str, work: ResultOrigin) -> tuple[str, float]:
+    """Return the same of a short result, and the units of work that it takes."""
+    budget = WorkBudget()
+    return _without_noise(text, work, budget), budget.spent
+
+
+def _without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if text[:1] in _OPENING:
         text = _in_order(text)
     if "\r" in text:
@@ -179,7 +207,8 @@ def without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if _TIME_LEFT.may_occur(text):
         text = _masked(_TIME_LEFT, r"left \1\2\3 ", text, budget)
     text = _masked(_DURATIONS, "#", text, budget)
-    text = _masked(_TIMES, "#", text, budget)
+    times = _TIMES_AND_RARE_NOISE if _may_hold_rare_noise(text) else _TIMES
+    text = _masked(times, "#", text, budget)
     if _COUNTERS.may_occur(text):
         text = _masked(_COUNTERS, "#", text, budget)
     named = _masked(_IDS, r"\1#", text, budget)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call
 
 _FILES = ("path", "file_path", "filepath", "filename", "file", "file_name", "target_file")
+_names_no_file = frozenset(_FILES).isdisjoint
 _COMMAND_CHARACTERS = 2_000  #: a longer command does more than to read a file
 _WORD = re.compile(r"[\w./~-]+")
 _ENDING_CHARACTERS = 10  #: of the name of a file without a folder
@@ -24,10 +25,12 @@ _ENDING_CHARACTERS = 10  #: of the name of a file without a folder
 def file_in(call: Call) -> str:
     """Return the only file that the arguments of a call name; empty for any other call."""
     value = call.arguments.value
-    if type(value) is dict:
+    if type(value) is dict and not _names_no_file(value):
         for key in _FILES:
             if type(name := value.get(key)) is str:
                 return name
+    if call.command is None and not (type(value) is dict and "code" in value):
+        return ""
     if code := _code_of(call):
         return opened_file(code)
     if not is_command(call) or len(call.arguments.key) > _COMMAND_CHARACTERS:
@@ -42,7 +45,7 @@ def _code_of(call: Call) -> str:
     value = call.arguments.value
     code = value.get("code") if type(value) is dict else None
     if type(code) is not str:
-        code = code_in_command(call.command or "")
+        code = code_in_command(call.command) if call.command else ""
     is_short = len(code) <= _COMMAND_CHARACTERS
     return code if code and is_short and only_reads_files(code) else ""
 

@@ -142,9 +142,16 @@ def combines_values(calls: Sequence[Call]) -> bool:
 
 def raises_a_limit(calls: Sequence[Call]) -> bool:
     """Return whether a number grows by half or more from each call to the next, as a raised time limit does."""
-    rows = [_NUMBER_IN_BYTES.findall(call.arguments.key) for call in calls]
-    return len({len(row) for row in rows}) == 1 and any(
-        all(_GROWTH * float(one) <= float(other) for one, other in pairwise(column))
-        and float(column[0]) > 0
-        for column in zip(*rows, strict=True)
-    )
+    rows = (_numbers_in(call.arguments.key) for call in calls)
+    before = next(rows, [])
+    growing = [place for place, number in enumerate(before) if number > 0]
+    for numbers in rows:
+        if not growing or len(numbers) != len(before):
+            return False
+        growing = [place for place in growing if _GROWTH * before[place] <= numbers[place]]
+        before = numbers
+    return bool(growing)
+
+
+def _numbers_in(key: bytes) -> list[float]:
+    return [*map(float, _NUMBER_IN_BYTES.findall(key))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.graders.loop.linear_patterns import occurs
+from weighbridge.graders.loop.linear_patterns import begins, occurs
 from weighbridge.traces.images import OMITTED
 
 _HEAD_CHARACTERS = 600  #: first characters of a result that are searched for an error
@@ -14,9 +14,18 @@ _CONFIRMATION_CHARACTERS = 150  #: first characters of a result that are searche
 _ANSWER_CHARACTERS = 300  #: a longer result is an answer, even where it says no
 _OMITTED_CHARACTERS = 100
 
-#: Start of a result's content: after a heading, after a line with a number such as a time, or in a field.
-_START = r"""(?:^(?:\W{0,3}(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3})?(?:[^\n\d]{0,60}\d[^\n]{0,100}\n)?
-|\n(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3}|"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?")[\s\[(<*#]{0,5}"""
+#: What may stand above or before a result's content.
+_HEADING = r"""(?:observation|output|(?:tool )?(?:result|response))\s{0,3}:\s{0,3}"""
+_LABEL = rf"(?:\W{{0,3}}{_HEADING})?"
+_FIELD = r'''"(?:output|result|response|observation|message|content|text|detail|stdout|stderr|body)"\s?:\s?"'''
+#: A first line with a number, such as a time.
+_NUMBERED_LINE = r"[^\n\d]{0,60}\d[^\n]{0,100}\n"
+_NUMBERED_CHARACTERS = 200  #: of a label and such a line, at most
+#: Start of the content of a result that reports a failure.
+_FAILURE = r"""[\s\[(<*#]{0,5}(?:sorry: )?(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|(?:invalid|illegal|rejected)\b|unable to\b
+|cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
+|no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
+|forbidden\b|blocked\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?(?:4(?:[01]\d|2[0-9]|31|51)|5[0-2]\d) (?:[a-z]|$))"""
 #: A field that denies success, in JSON, in a literal of Python, or on a line of its own.
 _UNSUCCESSFUL = r"""(?:["']|^|\n)(?:success(?:ful)?|succeeded|ok)["']?\s?[:=]\s?false\b"""
 #: A field after the output, as the last one of an object, that says that a command was cut off.
@@ -27,20 +36,24 @@ _UNMATCHED_EDIT = r"""\b(?:blocks?|hunks?|patch|diff|edits?) (?:has |have )?(?:f
 |\b(?:could not|couldn't|cannot|unable to|failed to) (?:find|locate) (?:an? |any |the )?(?:exact |specified |given |matching ){1,2}(?:match|content|text|block|string|lines?|snippet)\b
 |\bdid not appear verbatim\b|\b(?:string|text|pattern|code)(?: to replace)? (?:was )?not found\b"""
 _mentions_unmatched_edit = occurs(_UNMATCHED_EDIT)
-_mentions_failure = occurs(
-    _START
-    + r"""(?:sorry: )?(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|(?:invalid|illegal|rejected)\b|unable to\b
-|cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
-|no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
-|forbidden\b|blocked\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?(?:4(?:[01]\d|2[0-9]|31|51)|5[0-2]\d) (?:[a-z]|$))
-|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
-|"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
-|no such file or directory|no module named\b|permission denied|^(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|^.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)|\bwrong password\b
-|^.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
+#: What only the beginning of a result says of a failure.
+_BEGINNING = (
+    _LABEL
+    + _FAILURE
+    + r"""|(?:\w{1,20} ){1,3}time(?:d ?|-)?out\b|.{0,80}\b(?:has )?failed(?: to\b|[:.!]|$)
+|.{0,80}\b(?:syntax error|unmatched|unrecogni[sz]ed|unterminated|unexpected (?:eof|end of|token|character)|illegal (?:option|variable|character)
 |unknown (?:option|predicate|command|argument|column|table|function|tool|flag)|(?:never|not) defined|undefined (?:reference|function|variable|symbol)|unsupported operand|(?:missing|extra) (?:operand|argument)
 |invalid (?:option|number|argument|input|syntax|character|command|choice|value|range|path|credentials|password|login|user(?:name)?|token|request)|must precede)\b
-|^.{0,20}\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|^.{0,80}\byou (?:need|must|have) (?:to )?first\b
-|^.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out|not authori[sz]ed|access ?denied|failed because|rollback_complete|limit reached|(?:tool|reading|editing|writing) disabled)\b
+|.{0,20}\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|.{0,80}\byou (?:need|must|have) (?:to )?first\b
+|.{0,80}\b(?:does not exist|doesn't exist|already (?:exists|taken|occupied)|is (?:required|not allowed|not valid|invalid)|timed out|not authori[sz]ed|access ?denied|failed because|rollback_complete|limit reached|(?:tool|reading|editing|writing) disabled)\b
+|\W{0,5}(?:[a-z]{1,20} ){1,2}(?:error|exception): |.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b|(?:an? )?(?:api|server|client|network|internal|http|tool|execution|unexpected|unknown) error (?:while|when|during)\b"""
+)
+_fails_below_number = begins(_LABEL + _NUMBERED_LINE + _FAILURE)
+_mentions_failure = occurs(
+    rf"(?:\n{_HEADING}|{_FIELD}){_FAILURE}"
+    r"""|"error(?:_message)?"\s?:\s?(?:"[^"]|\{|true|[1-9])|"is_?error"\s?:\s?true
+|"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
+|no such file or directory|no module named\b|permission denied|\bwrong password\b
 |(?:^|\n)[\w./-]+(?:\(\d+,\d+\)|:\d+(?::\d+)?): (?:fatal )?error\b
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
@@ -48,8 +61,8 @@ _mentions_failure = occurs(
     + r"""|\bfatal error\b|\bpanic: |\bsegmentation fault\b|\bcore dumped\b|"""
     + _UNMATCHED_EDIT
     + r"""|\bpanicked at\b|\bis_?error=true\b|\n[a-z]{1,9}: (?:cannot|paths must|missing|unknown|invalid|unrecogni[sz]ed|extra operand)\b
-|^\W{0,5}(?:[a-z]{1,20} ){1,2}(?:error|exception): |^.{0,40}\b(?:encountered|got) an? (?:\w{1,20} )?error\b|^.{0,15}\ban? (?:\w{1,20} )?error (?:has )?occurred\b|^(?:an? )?(?:api|server|client|network|internal|http|tool|execution|unexpected|unknown) error (?:while|when|during)\b
-|(?:^|\n)[ \t]{0,4}(?:last |previous )?(?:tool|action|command|api)(?: (?:call|use|execution))? (?:error|exception): |\n[ \t]{0,4}failed to\b|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b"""
+|(?:^|\n)[ \t]{0,4}(?:last |previous )?(?:tool|action|command|api)(?: (?:call|use|execution))? (?:error|exception): |\n[ \t]{0,4}failed to\b|\n[ \t]{0,4}(?:fatal|[\w.]{0,40}(?:error|exception))(?:\[\w{1,10}\])?: |<(?:title|h1)>[^<]{0,40}\b[45]\d\d\b|<(?:tool_use_)?error>|\b(?:http|status)\W{0,4}(?:code)?\W{0,4}[45]\d\d\b""",
+    _BEGINNING,
 )
 #: Phrases of a short result that reports no error but had no effect.
 _mentions_no_effect = occurs(
@@ -120,7 +133,12 @@ _OMITTED = re.compile(
 
 def reports_failure(text: str) -> bool:
     """Return whether a result says that the call failed."""
-    return _mentions_failure(text[:_HEAD_CHARACTERS]) or (
+    head = text[:_HEAD_CHARACTERS]
+    if _mentions_failure(head):
+        return True
+    if "\n" in head[:_NUMBERED_CHARACTERS] and _fails_below_number(head):
+        return True
+    return (
         len(text) > _HEAD_CHARACTERS
         and _TIMED_OUT.search(text, len(text) - _END_CHARACTERS) is not None
     )

@@ -87,13 +87,18 @@ class CallResult(Struct, eq=False, gc=False):
     def __post_init__(self) -> None:
         """Set the text, which every search reads many times."""
         text = _text_of(self.outcome)
-        self.text = text and self._without_quotations(
-            self._without_log(self._without_heading(text))
-        )
-        if self.text and is_silence(self.text):
-            self.text = ""
-        elif self.text and is_blank_data(self.text):
-            self.text = _BLANK
+        if text:
+            text = self._without_heading(text)
+            if "\n" in text:
+                text = self._without_log(text)
+            if "\n" in text or "`" in text:
+                text = self._without_quotations(text)
+            text = _without_echo(text, self._arguments)
+            if is_silence(text):
+                text = ""
+            elif is_blank_data(text):
+                text = _BLANK
+        self.text = text
 
     @property
     def omits_image(self) -> bool:
@@ -122,7 +127,7 @@ class CallResult(Struct, eq=False, gc=False):
 
     def _without_log(self, text: str) -> str:
         """Return a result without the line that logs the agent's own calls and has grown by this one."""
-        if "\n" not in text or self._before is None or not self._budget.is_left:
+        if self._before is None or not self._budget.is_left:
             return text
         before = self._before.outcome
         if type(before) is not str or not _may_share_lines(before, text):
@@ -131,13 +136,12 @@ class CallResult(Struct, eq=False, gc=False):
         return without_grown_log(text, before, (self._tool, self._arguments))
 
     def _without_quotations(self, text: str) -> str:
-        """Return a result without the code and the arguments that it echoes, and the refusal of an edit without quoted lines."""
-        may_quote = "\n" in text or "`" in text  # faster to test than the rest
-        if may_quote and "```" in text:
+        """Return a result without the code that it echoes, and the refusal of an edit without quoted lines."""
+        if "```" in text:
             text = _OWN_CODE.sub("", text, count=_OWN_CODES)
-        if may_quote and self._submits_content() and refuses_edit(text):
+        if self._submits_content() and refuses_edit(text):
             text = without_quotations(text, self._budget)
-        return _without_echo(text, self._arguments)
+        return text
 
     @property
     def has_failed(self) -> bool:
@@ -245,7 +249,8 @@ def _text_of(output: Any) -> str | None:
 
 def _with_lines(text: str) -> str:
     """Return an object's text with the lines of the texts in it, as those of a log, each on a line of its own."""
-    return text.replace("\\n", "\n") if text[:1] == "{" and "\\n" in text else text
+    is_escaped = text[:1] == "{" and "\\" in text
+    return text.replace("\\n", "\n") if is_escaped else text
 
 
 def _unwrapped(output: Any) -> Any:

@@ -98,6 +98,8 @@ def opens_new_pages(found: Sequence[Call]) -> bool:
     known: set[tuple[str, str]] = set()
     news = 0
     for call in found:
+        if not call.shown:
+            continue
         pairs = set(pairwise(call.shown.split("\n")))
         news += bool(known) and len(pairs) >= _PAGE_LINES and len(pairs - known) > len(pairs) / 2
         known |= pairs

@@ -137,14 +137,13 @@ def _is_chorus(made: Sequence[Call]) -> bool:
 
     Failed calls of one tool are one thing.
     """
-    things = [call.tool if call.result.has_failed else call.pair_id for call in made]
     speakers = [call.speaker for call in made]
-    return (
-        None not in speakers
-        and len(set(speakers)) >= _CHORUS
-        and len(set(zip(speakers, things, strict=True))) == len(made)
-        and _SHARED * len(set(things)) <= len(made)
-    )
+    if None in speakers or len(set(speakers)) < _CHORUS:
+        return False
+    things = [call.tool if call.result.has_failed else call.pair_id for call in made]
+    return len(set(zip(speakers, things, strict=True))) == len(made) and _SHARED * len(
+        set(things)
+    ) <= len(made)
 
 
 def _is_agreement(made: Sequence[Call], limits: Limits) -> bool:
