@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weighbridge.traces.mapped_format import OTHERWISE, STEP_TYPES
+from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL, meaning_of
 from weighbridge_producer.input.trace_drafts.observed import (
@@ -209,8 +209,8 @@ def _add_without_kind(shape: Shape, by_entry: dict[int, str]) -> None:
         for number in range(len(entries))
     ]
     lacking = len(entries) - len(by_entry) - len(bare)
-    if lacking and OTHERWISE not in shape.types:
-        shape.types[OTHERWISE] = Typed(OTHER, f"{lacking:,} steps have none of these")
+    if lacking:
+        shape.types[NOTHING] = Typed(OTHER, f"{lacking:,} steps have none of these")
 
 
 def _own_keys(shape: Shape) -> frozenset[str]:
@@ -320,7 +320,7 @@ def _mixed(entries: Sequence[Any], tool: At, model: At | None, tokens: At | None
         return None
     others = len(entries) - len(of)
     if others:
-        types[OTHERWISE] = Typed(OTHER, f"{others:,} steps that name no tool count as no call")
+        types[NOTHING] = Typed(OTHER, f"{others:,} steps that name no tool count as no call")
     shape = Shape(entries, tuple(kinds), types, tool=tool.pointer)
     shape.type_of = [of.get(number, OTHER) for number in range(len(entries))]
     shape.score = len(of) if 2 * len(of) >= len(entries) else _WEAK * len(of)
