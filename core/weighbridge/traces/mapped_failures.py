@@ -23,7 +23,12 @@ def first_error(recorded: Iterable[Any]) -> str | bool | None:
     if isinstance(held, int | float):
         return f"code {held}"
     message = held.get("message") if isinstance(held, dict) else None
-    return message if isinstance(message, str) and message else json.dumps(held)
+    if isinstance(message, str) and message:
+        return message
+    try:
+        return json.dumps(held)
+    except RecursionError:
+        return True
 
 
 def shown_failure(found: Mapping[str, Any], failing: FailingValues) -> str | None:

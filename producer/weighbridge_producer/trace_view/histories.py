@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Histories:
-    """Counts the traces of a file that begin with all steps of an earlier one, among them a model call."""
+    """Counts the traces of a file that begin with all steps of an earlier one, among them a model's answer."""
 
     def __init__(self) -> None:
-        self._whole: set[int] = set()  #: hashes of the steps of each trace with a model call
+        self._whole: set[int] = set()  #: hashes of the steps of each trace with an answer
         self._traces = 0
         self._repeating = 0
 
@@ -25,7 +25,7 @@ class Histories:
         for step in trace.steps:
             is_repeating = is_repeating or (is_answered and steps in self._whole)
             steps = hash((steps, _hash_of(step)))
-            is_answered = is_answered or step.type == "llm"
+            is_answered = is_answered or (step.type == "llm" and bool(step.output))
         self._repeating += is_repeating
         if is_answered:
             self._whole.add(steps)

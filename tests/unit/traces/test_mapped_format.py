@@ -126,7 +126,9 @@ json_values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["kind", "asks", "ref", "log", "events", "tok", "text"]),
+            st.sampled_from(
+                ["kind", "asks", "ref", "log", "events", "tok", "text", "thought", "action", "bad"]
+            ),
             inner,
             max_size=5,
         )
@@ -137,7 +139,7 @@ json_values = st.recursive(
 
 @given(json_values)
 def test_any_json_is_read_or_refused_in_words(value):
-    for form in (EVENTS, FLAT):
+    for form in (EVENTS, FLAT, rows_of(error="/bad")):
         with suppress(TraceError):
             form.read({"log": {"events": value}} if form is EVENTS else value)
 
@@ -193,6 +195,15 @@ def test_an_error_may_be_a_code_of_which_0_is_none(recorded, error):
     row = {"thought": "a", "action": "f", "result": "r", "exit": recorded}
     [call] = rows_of(error="/exit").read([row]).steps_of("tool")
     assert call.error == error
+
+
+def test_an_error_that_is_nested_too_deeply_to_be_shown_is_still_one():
+    deep = []
+    for _ in range(5_000):
+        deep = [deep]
+    row = {"thought": "a", "action": "f", "result": "r", "exit": deep}
+    [call] = rows_of(error="/exit").read([row]).steps_of("tool")
+    assert call.error == "error"
 
 
 def test_the_first_pointer_with_an_error_counts():

@@ -286,7 +286,7 @@ IMPORTER = Importer(
         ("arguments", "function.arguments, custom.input, function_call.arguments"),
         (
             "output",
-            "content, blocks of LlamaIndex, or refusal; of a tool call, the content of its tool or function message",
+            "content, blocks of LlamaIndex, or refusal; of the answer to a request a text under completion, output, outputs or model_output; of a tool call, the content of its tool or function message",
         ),
         (
             "error",

@@ -24,14 +24,10 @@ class LineValues:
 
     values: list[Any] = field(default_factory=list)
     not_json: list[int] = field(default_factory=list)
-    with_nan: list[int] = field(
-        default_factory=list
-    )  #: lines that are JSON but for NaN or Infinity
-
-    @property
-    def unread(self) -> int:
-        """The number of lines that were not read."""
-        return len(self.not_json) + len(self.with_nan)
+    #: Lines that are JSON but for NaN or Infinity.
+    with_nan: list[int] = field(default_factory=list)
+    #: For each line that was not read what can be known of it: the value with null for NaN, or None.
+    unread: list[Any] = field(default_factory=list)
 
     def faults(self) -> list[Fault]:
         """Return a fault for the lines that are no JSON, and one for those with NaN."""
@@ -59,14 +55,17 @@ def line_values(lines: Iterable[SourceLine], first: int) -> LineValues:
         try:
             read.values.append(json_in(raw))
         except ValueError:
-            (read.with_nan if _has_nan(raw) else read.not_json).append(number)
+            value = _without_nan(raw)
+            (read.not_json if value is None else read.with_nan).append(number)
+            read.unread.append(value)
     return read
 
 
-def _has_nan(raw: bytes) -> bool:
+def _without_nan(raw: bytes) -> Any:
+    """Return the value of a line that is JSON but for NaN or Infinity, with null instead; None for other text."""
     constants: list[str] = []
     try:
-        json.loads(raw, parse_constant=constants.append)
+        value = json.loads(raw, parse_constant=constants.append)
     except (ValueError, RecursionError):
-        return False
-    return bool(constants)
+        return None
+    return value if constants else None

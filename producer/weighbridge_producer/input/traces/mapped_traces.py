@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ class _TraceReader:
         self._wrapper = wrapper
         self._mapping = mapping
         self._use = use
-        self._unread = 0  #: number of lines of the file that were not read
+        #: Number of lines that were not read, by the id of their run; by None for those that may be of any.
+        self._unread: Counter[str | None] = Counter()
 
     def is_of_known_format(self, lines: list[SourceLine]) -> bool:
         """Return whether the first value of a file is in a known format of traces, and the mapping does not fit it."""
@@ -116,7 +118,8 @@ class _TraceReader:
         values = read.values
         if len(values) == 1 and type(values[0]) is list:
             values = values[0]
-        self._unread = read.unread
+        by = self._mapping.by
+        self._unread.update(id_of(resolve(value, by)) if by else None for value in read.unread)
         if values or not read.unread:
             yield from self._of_lines(values, size)
             size = 0
@@ -192,9 +195,9 @@ class _TraceReader:
         if own_id:
             found["id"] = own_id
         metadata = found.get("metadata")
-        raw = orjson.dumps(found)
+        raw, unread = orjson.dumps(found), self._unread[None] + (self._unread[run] if run else 0)
         return self._wrapper.case(
-            *(with_unread_lines(raw, self._unread) if self._unread else raw, own_id, where, size),
+            *(with_unread_lines(raw, unread) if unread else raw, own_id, where, size),
             orjson.dumps(metadata) if metadata else b"",
         )
 

@@ -171,6 +171,18 @@ def test_a_damaged_line_is_an_error_of_its_own_and_leaves_the_counts_at_least(tm
     assert with_nan.fault.code == "NUMBER_OUT_OF_RANGE"
 
 
+def test_a_line_with_nan_leaves_only_the_counts_of_its_own_run_at_least(tmp_path):
+    lines = [json.dumps({**event, "of": run}) for event, run in zip(EVENTS, "ab", strict=True)]
+    lines += ['{"kind": "model", "of": "a", "loss": NaN}', '{"of": "c", "loss": -Infinity}']
+    mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: /of')
+    first, second, fault = lines_of(tmp_path, "\n".join(lines), mapping)
+    traces = [read_trace(json.loads(case.raw)["inputs"]["trace"]) for case in (first, second)]
+    assert [trace.id for trace in traces] == ["a", "b"]
+    lacking = [trace.missing.get("tool_calls") for trace in traces]
+    assert lacking == ["what a damaged line of the session recorded is not known", None]
+    assert fault.fault.message == "lines 3 and 4 have NaN or Infinity, which are not JSON"
+
+
 def test_a_file_of_which_no_line_is_json_has_only_its_fault(tmp_path):
     mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: together')
     (line,) = lines_of(tmp_path, "starting up\ndone\n", mapping)
