@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
-from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.jobs.outcome import Outcome
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SIGN = f'"{RECORDED_VERDICT}":'.encode()
+_BLOCK_BYTES = 1024 * 1024
 _LABELS_LIMIT = 1_000
 _NAMED = 5  #: cases with another verdict, per label
 _OUTCOMES = {
@@ -96,13 +96,8 @@ def recorded_verdicts(results: Path) -> RecordedVerdicts:
 
 
 def _lines_with(sign: bytes, path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file that hold something; faster than to read all lines if few do."""
-    if not path.stat().st_size:  # cannot be mapped
-        return
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as held:
-        at = held.find(sign)
-        while at >= 0:
-            end = held.find(b"\n", at)
-            end = len(held) if end < 0 else end
-            yield held[held.rfind(b"\n", 0, at) + 1 : end]
-            at = held.find(sign, end)
+    """Yield the lines of a file that hold something; faster than to look at each line if few do."""
+    with path.open("rb") as file:
+        while lines := file.read(_BLOCK_BYTES) + file.readline():
+            if sign in lines:
+                yield from (line for line in lines.splitlines() if sign in line)

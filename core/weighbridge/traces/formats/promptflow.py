@@ -40,6 +40,7 @@ _LOOKED_AT = 20  #: number of runs by which the format is recognised
 _ENDED = frozenset({"Completed", "Failed", "Bypassed", "Canceled"})
 #: A quarter of an hour in nanoseconds: local times differ from UTC by a multiple of it.
 _QUARTER = 15 * 60 * 10**9
+_SAME = 10**9  #: nanoseconds by which a call may seem to begin before its run
 _MOST_QUARTERS = 4 * 14  #: of the zone that differs most
 _BESIDE = "runs beside it in which no model call was traced"
 _CACHED = "nodes whose result is from the cache of an earlier run"
@@ -110,7 +111,8 @@ class _Run:
             first = next(iter(_calls(run)), {})
             began, called = time_of(run.get("start_time")), time_of(first.get("start_time"))
             if began is not None and called is not None:
-                quarters = (began - called + _QUARTER // 2) // _QUARTER
+                # A call begins after its run, though perhaps minutes after it.
+                quarters = -((called - began + _SAME) // _QUARTER)
                 return quarters * _QUARTER if abs(quarters) <= _MOST_QUARTERS else 0
         return 0
 
@@ -172,7 +174,7 @@ def _key(call: dict[str, Any]) -> bytes:
 def _runs(value: Any) -> list[_Run]:
     """Return the runs in a value: of each flow, and of nodes without a flow's run, by the run they are part of."""
     flows, nodes = (objects_in(listed, "run") for listed in _lists(value))
-    runs = [_Run(flow, []) for flow in flows]
+    runs = [_Run(flow, []) for flow in flows if flow]
     by_id = {run.id: run for run in runs}
     of_no_flow: dict[str | None, _Run] = {}
     for node in nodes:
@@ -206,6 +208,8 @@ def _parts(value: Any) -> list[tuple[str | None, Any]]:
 def _read(value: Any) -> list[Trace]:
     runs = _runs(value)
     kept = [run for run in runs if has_steps(run.calls())]
+    if not runs:
+        raise TraceError("these details of PromptFlow have no run", "give those of a test that ran")
     if not kept:
         raise runs[0].refusal()
     left_out = count_of(value.get(_LEFT_OUT)) or len(runs) - len(kept)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.arguments import canonical
+from weighbridge.graders.loop.history.framework_messages import only_prompts
+from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 _NUMBER_OR_ID = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: an id has a digit
 _RETRIES = re.compile(r"\W{0,5}retrying\b", re.IGNORECASE)  #: what a client says between
+_NOTE_CHARACTERS = 120  #: of what is said between, which may tell of a retry
+_tells_of_retry = occurs(
+    r"\b(?:re-?try(?:ing)?|retries|attempts?|switch(?:ing|ed)?|fall(?:ing)?[ -]?back|back(?:ing)?[ -]?off|waiting|sleeping|reconnect\w*)\b"
+)
 _CHARACTERS, _COMPARED_CHARACTERS = (
     600,
     400,
@@ -70,7 +76,12 @@ def _unanswered_requests(
 
 def _answer_several(row: Sequence[Message]) -> bool:
     """Return whether model calls are for several requests, of which each may be given to several models in turn."""
-    said = {turn.reply for turn in row[:-1] if turn.reply and not _RETRIES.match(turn.reply)}
+    said = {
+        _NUMBER_OR_ID.sub("#", turn.reply[:_CHARACTERS])
+        for turn in row[:-1]
+        if turn.reply
+        and not (_tells_of_retry(turn.reply[:_NOTE_CHARACTERS]) or only_prompts(turn.reply))
+    }
     return len(said) > 1 or len({turn.requests_before for turn in row}) > 1
 
 

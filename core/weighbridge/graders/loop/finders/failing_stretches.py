@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
-from weighbridge.graders.loop.history.call_kinds import is_wait, writes
-from weighbridge.graders.loop.history.progress import count_one_way
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
+from weighbridge.graders.loop.history.progress import tends_one_way
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _CHARACTERS = 600  #: first characters of a failure, whose words are compared
 _ALIKE = 0.7  #: minimum share of common words, of all words of two failures, for both to be one way to fail
 _REMEMBERED = 40  #: different ways to fail that are compared
 _LEAST_WORDS = 3  #: of a failure that says in which way
+_MAYBE_ID, _ID_CHARACTERS = re.compile(r"\d\w*|[^\W\d]+\d\w*"), 12
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Words that say only that a command failed, as after a search without a match.
 _UNTOLD = frozenset(
@@ -40,9 +41,10 @@ def failing_stretches(
 ) -> Iterator[Finding]:
     """Find calls of one request that fail in ways known from before, `2 * max_repeats + 2` more than all that bring something new.
 
-    Calls of one message count once. What was seen before, and what tells nothing, is not counted. A wait, a call that writes
-    something, and one that succeeds where it failed before start the count again. Calls that go through a list, or whose
-    failures have a number that only rises or only falls, are no loop, nor are those in `known` ones.
+    Calls of one message count once. What was seen before, what tells nothing, and a failure with other details after what may
+    have changed something, are not counted. A wait, a call that writes a file, and one that succeeds where it failed before
+    start the count again, the last of these without a loop. Calls that go through a list, or whose failures have a number that
+    goes up or down, are no loop, nor are those in `known` ones.
     """
     least = Rule.FAILING_STRETCH.least(limits)
     if sum(call is not None and call.result.has_failed for call in calls) <= least:
@@ -72,10 +74,16 @@ class _Stretch:
             self.best, self.length = self.surplus, len(self.failed)
 
     def ends_with(self, call: Call | None) -> bool:
-        """Return whether this is a request, waits, has written something, or did what failed before."""
+        """Return whether this is a request, waits, or has written something."""
         if call is None or self.surplus <= 0 or is_wait(call):
             return True
-        return not call.result.is_unsuccessful and (call.arguments_id in self.asked or writes(call))
+        return not call.result.is_unsuccessful and writes(call)
+
+    def is_over_with(self, call: Call | None) -> bool:
+        """Return whether a call does what failed before, so that it was no use to wait for it."""
+        return (
+            call is not None and call.arguments_id in self.asked and not call.result.is_unsuccessful
+        )
 
 
 def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[int], int]]:
@@ -83,26 +91,46 @@ def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[
     budget = WorkBudget()
     ways, stretch = _Ways(budget), _Stretch()
     seen: set[tuple[str, str]] = set()
-    message: str | None = None
+    counted: str | None = None  #: the message of the last failure that was added
+    is_changed = False  #: whether a call since the last failure may have changed something
     for index, call in enumerate([*calls, None]):
-        if call is not None and call.result.text:
-            is_known = ways.add(call) if call.result.has_failed else None
-            is_news = (
-                not call.result.is_unsuccessful and (call.tool, call.result.masked) not in seen
-            )
-            if is_known and (call.message is None or call.message != message):
-                stretch.add_failure(index, call)
-            elif is_news or is_known is False:
-                stretch.surplus -= 1
-            if is_news:
-                seen.add((call.tool, call.result.masked))
-        if stretch.ends_with(call):
+        if call is not None and call.result.text is not None:
+            told = call.tool, _told_by(call)
+            is_new = told not in seen
+            seen.add(told)
+            if call.result.has_failed:
+                is_known = ways.add(call)
+                if is_known is False:
+                    stretch.surplus -= 1
+                elif (
+                    is_known
+                    and not (is_changed and is_new)
+                    and (call.message is None or call.message != counted)
+                ):
+                    stretch.add_failure(index, call)
+                    counted = call.message
+                is_changed = False
+            elif not call.result.is_unsuccessful:
+                stretch.surplus -= is_new and bool(told[1])
+                is_changed = is_changed or not is_read_only(call)
+        if stretch.is_over_with(call):
+            stretch = _Stretch()
+        elif stretch.ends_with(call):
             if stretch.best >= least:
                 yield stretch.failed[: stretch.length], stretch.best
             stretch = _Stretch()
         if not budget.is_left:  # whether later failures are known is unknown
             return
-        message = call.message if call is not None else None
+
+
+def _told_by(call: Call) -> str:
+    """Return a result without noise, of a failure its beginning without ids."""
+    text = call.result.masked
+    if not call.result.has_failed:
+        return text
+    return _MAYBE_ID.sub(
+        lambda word: "#" if len(word[0]) >= _ID_CHARACTERS else word[0], text[:_CHARACTERS]
+    )
 
 
 @lru_cache(_REMEMBERED)  # as failures come again
@@ -126,7 +154,7 @@ class _Ways:
             return None
         is_known = words in self._ways
         if not is_known:
-            self._budget.count_lookups(2 * len(self._ways))
+            self._budget.count_lookups(6 * len(self._ways))
             is_known = any(
                 len(words & others) >= _ALIKE * len(words | others) for others in self._ways
             )
@@ -138,9 +166,13 @@ class _Ways:
 
 
 def _makes_progress(row: Sequence[Call]) -> bool:
-    """Return whether half of the failures differ only in numbers from others, of which one only rises or only falls."""
+    """Return whether a third of the failures differ only in numbers from others, of which one goes up or down."""
     by_words: defaultdict[str, list[str]] = defaultdict(list)
     for call in row:
         by_words[call.result.words].append(call.result.masked)
-    counting = [len(told) for told in by_words.values() if count_one_way(told)]
-    return 2 * sum(counting) > len(row)
+    moving = [
+        len(told)
+        for told in by_words.values()
+        if len(told) > 2 and len(set(told)) > 2 and tends_one_way(told)
+    ]
+    return 3 * sum(moving) > len(row)

@@ -181,6 +181,7 @@ def _reads_each_file(tried: Sequence[Call]) -> bool:
         and not tried[0].result.is_unsuccessful
         and len({call.arguments_id for call in tried}) == len(tried)
         and tries_each(tried, values_of(tried[0]))
+        and "://" not in tried[0].arguments.texts
     )
 
 

@@ -7,8 +7,10 @@ import re
 _MARK = "(untrusted"
 #: As OpenClaw does: `Conversation info (untrusted metadata):`, and an object in a block of code.
 _HEADING = re.compile(
-    r"(?:^|\n)[A-Z][\w ]{3,60} \(untrusted\b[^)\n]{0,80}\):\s{0,3}```json\n", re.ASCII
+    r"(?:^|\n)[A-Z][\w ]{3,60} \(untrusted\b[^)\n]{0,80}\):\s{0,3}```json\r?\n", re.ASCII
 )
+_ID = re.compile(r'"message_id"\s?:\s?"([^"\n]{1,80})"')
+_ID_CHARACTERS = 2_000  #: of a message that are searched for its ID
 _END = "\n```"
 
 
@@ -27,3 +29,9 @@ def without_metadata(text: str) -> str:
         start = end + len(_END)
     said = "".join([*kept, text[start:]]).strip() if kept else ""
     return said or text
+
+
+def message_id(text: str) -> str | None:
+    """Return the ID that a gateway gives a message, which it keeps where it sends the message again."""
+    found = _ID.search(text, 0, _ID_CHARACTERS) if _MARK in text else None
+    return found[1] if found else None

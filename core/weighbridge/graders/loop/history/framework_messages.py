@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz
 
-from weighbridge.graders.loop.history.channel_metadata import without_metadata
+from weighbridge.graders.loop.history.channel_metadata import message_id, without_metadata
 from weighbridge.graders.loop.history.result_kinds import reports_failure
 from weighbridge.graders.loop.linear_patterns import occurs
 from weighbridge.graders.loop.work_budget import FOLDED_CHARACTERS, WorkBudget
@@ -112,8 +112,12 @@ _mentions_incomplete = occurs(
 
 def user_text(step: Step) -> str:
     """Return the text of a user's step without what a gateway writes around it, or "" if it has none."""
+    return without_metadata(_whole_text(step))
+
+
+def _whole_text(step: Step) -> str:
     content = step.output if step.output is not None else step.input
-    return without_metadata(encodable(content)) if type(content) is str else ""
+    return encodable(content) if type(content) is str else ""
 
 
 def is_request(step: Step) -> bool:
@@ -181,7 +185,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
     for index, step in enumerate(steps):
         if step.type != "user":
             continue
-        message = _UserMessage(index, user_text(step))
+        message = _UserMessage(index, user_text(step), message_id(_whole_text(step)))
         text = message.text
         if is_notification(text) or _follows_pause(steps, index):
             continue
@@ -201,6 +205,8 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
+            if message.is_another_than(earlier):
+                continue
             if (
                 message.repeats(earlier)
                 or (gist and _are_near(earlier.gist, gist, budget))
@@ -333,16 +339,21 @@ def _follows_turn(steps: Sequence[Step], index: int) -> bool:
 class _UserMessage:
     """Message of the user, with its forms for comparison."""
 
-    __slots__ = ("_first_words", "_gist", "_same", "index", "text")
+    __slots__ = ("_first_words", "_gist", "_same", "id", "index", "text")
 
-    def __init__(self, index: int, text: str) -> None:
+    def __init__(self, index: int, text: str, given_id: str | None) -> None:
         self.index = index
         self.text = text
+        self.id = given_id  #: as a gateway to chat channels gave it
         self._first_words = [
             word.casefold() for word in text.split(None, _FIRST_WORDS)[:_FIRST_WORDS]
         ]
         self._same: str | None = None
         self._gist: str | None = None
+
+    def is_another_than(self, earlier: _UserMessage) -> bool:
+        """Return whether a gateway says that a person sent two messages, however alike they are."""
+        return self.id is not None and earlier.id is not None and self.id != earlier.id
 
     def repeats(self, earlier: _UserMessage) -> bool:
         """Return whether two messages are equal except for case and white space."""

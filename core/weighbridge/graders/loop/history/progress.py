@@ -79,3 +79,15 @@ def count_one_way(lines: Sequence[str]) -> bool:
         and column in (sorted(column), sorted(column, reverse=True))
         for column in map(list, zip(*rows, strict=True))
     )
+
+
+def tends_one_way(lines: Sequence[str]) -> bool:
+    """Return whether a number in lines with equally many numbers is higher in the last third of them than in the first, or lower."""
+    rows = [[*map(float, NUMBER.findall(line))] for line in lines]
+    if len({len(row) for row in rows}) > 1:
+        return False
+    part = max(1, len(rows) // 3)
+    return any(
+        max(column[:part]) < min(column[-part:]) or min(column[:part]) > max(column[-part:])
+        for column in map(list, zip(*rows, strict=True))
+    )

@@ -25,7 +25,7 @@ _NUMBERED_CHARACTERS = 200  #: of a label and such a line, at most
 _FAILURE = r"""[\s\[(<*#]{0,5}(?:sorry: )?(?:[\w.]{0,60}(?:error|exception)\b|traceback\b|fail(?:ed|ure)\b|fatal\b|(?:invalid|illegal|rejected)\b|unable to\b
 |cannot\b|could not\b|not found\b|no such\b|denied\b|time(?:d ?|-)?out\b|connection (?:refused|reset)|unauthori[sz]ed
 |no (?:replacements?|changes?|edits?) (?:was|were) (?:performed|made|applied)\b|multiple occurrences of\b
-|forbidden\b|blocked\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?(?:4(?:[01]\d|2[0-9]|31|51)|5[0-2]\d) (?:[a-z]|$))"""
+|forbidden\b|blocked\b|malformed\b|validation failed for (?:tool|function)\b|(?:tool|function) (?:\S{1,60})? ?not found\W{0,9}$|bad request|too many requests|rate limit|(?:http(?:/[\d.]{1,3})?\W{0,4})?[45]\d\d (?:[a-eg-z]|f(?:[a-hj-z]|$)|$))"""
 #: A field that denies success, in JSON, in a literal of Python, or on a line of its own.
 _UNSUCCESSFUL = r"""(?:["']|^|\n)(?:success(?:ful)?|succeeded|ok)["']?\s?[:=]\s?false\b"""
 #: A field after the output, as the last one of an object, that says that a command was cut off.
@@ -67,7 +67,7 @@ _mentions_failure = occurs(
 #: Phrases of a short result that reports no error but had no effect.
 _mentions_no_effect = occurs(
     r"""^\s{0,9}usage: |\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
-|(?:^|[^\w(])(?:wrong|incorrect)\b|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|\w,? don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
+|(?:^|[^\w(])(?:wrong|incorrect)\b|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|\w{1,30},? don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
 |exceeded|(?:try|trying) again|please (?:hold|wait|try))\b
 |\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b"""
