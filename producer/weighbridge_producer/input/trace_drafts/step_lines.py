@@ -20,14 +20,14 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
-from weighbridge_producer.input.trace_drafts.shapes import tool_name
+from weighbridge_producer.input.trace_drafts.shapes import token_counts, tool_name
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
     from weighbridge_producer.input.trace_drafts.shapes import Shape
 
 _LOOKED_AT = 500
-_NAMED_KIND = re.compile(r"[:/].*\w")  #: such as TOOL_CALL::search
+_NAMED_KIND = re.compile(r"::.*\w")  #: such as TOOL_CALL::search
 _OUTCOMES = frozenset(["error", "failed", "failure"])
 
 
@@ -87,7 +87,7 @@ def _name(lines: list[Line], shape: Shape, seen: Observed) -> None:
 
 
 def _arguments(lines: list[Line], seen: Observed, used: set[str]) -> None:
-    name = next((line.pointers[0] for line in lines if line.name == "name"), "")
+    name = next((line.pointers[0] for line in lines if line.name == "name" and line.is_active), "")
     holder, _, _ = name.rpartition("/")
     at = None
     if holder:
@@ -145,8 +145,7 @@ def _is_failure(value: Any) -> bool:
 
 def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
     _add(lines, "model", seen.find(names.MODEL, is_word))
-    given = seen.find(names.INPUT_TOKENS, is_count)
-    made = seen.find(names.OUTPUT_TOKENS, is_count)
+    given, made = token_counts(seen)
     elsewhere = Observed([each for each, of in zip(shape.entries, shape.type_of, strict=True) if of != "llm"])  # fmt: skip
     remark = ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):
