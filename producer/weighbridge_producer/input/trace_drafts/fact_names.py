@@ -102,6 +102,7 @@ TOTALS_UNSURE = _names(
 SCHEMA = _names("parameters inputschema schema argsschema")  #: of the arguments of a tool
 #: Actions that end a run.
 ENDS = frozenset(_names("finish final finalanswer answer done stop end submit complete none"))
+EXIT_CODES = frozenset(_names("exitcode returncode"))
 STATE_OF_CALL = _names("success ok exitcode returncode status")
 #: Names of arrays of steps, the likeliest first.
 STEPS = _names(

@@ -197,6 +197,10 @@ def test_failures_that_are_no_text_of_an_error_have_a_remark(tmp_path):
     rows = [{"tool": "f", "args": {}, "success": n > 0} for n in range(3)]
     mapping = drafted(tmp_path, lines(*rows))
     assert "# failed_when: {/success: [false]}  # by this, 1 call" in mapping
+    rows = [{"event": "tool_call"}, {"event": "tool_result", "data": {"status": "error"}}]
+    mapping = drafted(tmp_path, lines(*rows))
+    assert '# failed_when: {/data/status: ["error"]}  # by this, 1 call' in mapping
+    assert "failed_when" not in drafted(tmp_path, lines({"tool": "f", "args": {}, "status": 200}))
 
 
 def test_a_fact_that_a_run_cannot_be_read_with_is_left_out_with_the_reason(tmp_path):
