@@ -183,6 +183,8 @@ def _print(
     where = shown(output, _NAME_WIDTH) if output else "draft"
     told = f"{pluralize(remarks, 'remark')} to check" if remarks else "no remarks"
     to.print(f"{where}: made from {beginning.what}, with {told}")
+    if not beginning.is_whole:
+        checked.file = f"{checked.file}, {beginning.what}"
     print_file(checked, to)
     to.print("next, correct the draft, and")
     for command in commands:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from support.growth import cpu_seconds
-from weighbridge.errors import UnknownTraceFormatError
+from weighbridge.errors import LineError, UnknownTraceFormatError
+from weighbridge.grading.case import parse_case
 from weighbridge.grading.hints import hint_for
 from weighbridge.traces import read_trace
 from weighbridge.traces.hints import correction_for
@@ -140,6 +141,19 @@ def test_the_hint_for_a_line_of_a_log_takes_no_longer_than_to_see_that_it_is_no_
 def test_a_record_of_no_known_kind_is_told_of_the_mapping_file():
     assert "--trace-mapping" in hint_for({"run": 1, "log": [{"do": "x"}]})
     assert "--trace-mapping" in hint_for([{"do": "x"}])
+    assert "docs/how-to/write-an-importer.md" in hint_for([{"do": "x"}])
+
+
+def test_a_line_of_no_known_kind_is_told_of_the_page_on_formats_of_ones_own():
+    with pytest.raises(LineError) as caught:
+        parse_case(b'{"ts": 1, "tool": "f"}', ())
+    assert "docs/how-to/write-an-importer.md" in caught.value.fault.hint
+
+
+def test_the_hint_for_an_unknown_format_names_the_command_that_drafts_a_mapping_for_the_file():
+    assert "`weighbridge trace map 'my runs.json'` drafts one" in hint_for_unknown(
+        {}, "'my runs.json'"
+    )
     assert hint_for({"answer": "x"}) == hint_for({"list": [1]}) == ""
 
 

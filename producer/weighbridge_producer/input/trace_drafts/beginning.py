@@ -26,6 +26,7 @@ class Beginning:
     values: list[Any]  #: of its lines, or its one document
     has_lines: bool  #: True if each line has a value of its own
     is_whole: bool  #: False if the file goes on after what was read
+    is_one_line: bool = False  #: True of a document on one line
 
     @property
     def what(self) -> str:
@@ -50,7 +51,9 @@ def read_beginning(path: Path) -> Beginning:
         raise _no_draft("the file is empty", "give a file with at least one run")
     if is_whole:
         try:
-            return Beginning([json_in(head)], has_lines=False, is_whole=True)
+            value = json_in(head)
+            is_one_line = b"\n" not in head.strip(JSON_SPACE)
+            return Beginning([value], has_lines=False, is_whole=True, is_one_line=is_one_line)
         except ValueError as error:
             whole_error = str(error)
     else:

@@ -55,8 +55,9 @@ def candidates(beginning: Beginning) -> list[Candidate]:
         if _are_objects(array):
             found.append(Candidate(pointer, None, False, [document], [array]))
             found += _nested(array, pointer)
-    row = Candidate("", None, True, [None], [[document]])
-    return [*found, row]
+    if beginning.is_one_line:
+        found.append(Candidate("", None, True, [None], [[document]]))
+    return found
 
 
 def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
@@ -67,8 +68,12 @@ def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
     for pointer in _arrays(objects):
         arrays = [resolve(owner, pointer) for owner in objects]
         held = [array for array in arrays if type(array) is list]
-        if all(_are_objects(array) or not array for array in held) and any(held):
-            without = len(arrays) - len(held)
+        without = len(arrays) - len(held)
+        if (
+            all(_are_objects(array) or not array for array in held)
+            and any(held)
+            and without < len(held)
+        ):
             # Without a pointer to the traces, a list is one only if each of its items has the array.
             at = None if traces == "" and not without and len(objects) == len(owners) else traces
             yield Candidate(pointer, at, False, objects, held, without)

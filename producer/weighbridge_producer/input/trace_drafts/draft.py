@@ -37,6 +37,7 @@ class Draft:
         ""  #: `together`, or the pointer to a run's id; empty if the file's lines are not joined
     )
     by_remark: str = ""
+    traces_remark: str = ""
     steps_remark: str = ""
     kinds: tuple[str, ...] = ()
     types: dict[str, Typed] = field(default_factory=dict)

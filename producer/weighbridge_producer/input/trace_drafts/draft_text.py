@@ -23,7 +23,13 @@ def text_of(draft: Draft, headers: Sequence[str]) -> str:
 
 def remarks_in(draft: Draft) -> int:
     """Return the number of remarks that a draft has."""
-    remarks = [draft.by_remark, draft.steps_remark, draft.calls_remark, *draft.notes]
+    remarks = [
+        draft.traces_remark,
+        draft.by_remark,
+        draft.steps_remark,
+        draft.calls_remark,
+        *draft.notes,
+    ]
     remarks += [typed.remark for typed in draft.types.values()]
     remarks += [line.remark for line in draft.lines]
     return sum(map(bool, remarks))
@@ -55,7 +61,7 @@ def _lines(draft: Draft, headers: Sequence[str]) -> Iterator[str]:
     for note in (*headers, *draft.notes):
         yield f"# {comment(note)}"
     if draft.traces is not None:
-        yield f"traces: {quoted(draft.traces)}"
+        yield _noted(f"traces: {quoted(draft.traces)}", draft.traces_remark)
     if draft.by:
         yield _noted(f"lines: {quoted(draft.by)}", draft.by_remark)
     yield from _fields(draft.lines, "", "")

@@ -41,6 +41,8 @@ def draft_of(beginning: Beginning) -> Draft:
         draft.steps_remark = (
             f"{id_like!r} may be an id: then other files have their steps elsewhere"
         )
+    if names.normal((candidate.traces or "").rpartition("/")[2]) in names.STEPS_NOT_RUNS:
+        draft.traces_remark = f"each of these {len(candidate.owners):,} objects is taken for one run, though the name is one of steps: the number of traces may be wrong, and calls may stand twice"  # fmt: skip
     if candidate.without:
         draft.steps_remark = f"{candidate.without:,} of {len(candidate.runs) + candidate.without:,} runs have no such array, and are errors"  # fmt: skip
     if not beginning.is_whole:
@@ -52,6 +54,7 @@ def draft_of(beginning: Beginning) -> Draft:
     if shape.is_totals:
         _set_totals(draft, candidate, shape)
     else:
+        draft.notes += shape.notes
         step_lines(draft, shape)
         if candidate.owners[0] is not None:
             run_lines(draft, candidate.owners, shape)

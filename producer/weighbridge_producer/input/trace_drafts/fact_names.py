@@ -54,6 +54,12 @@ TOTAL_TOKENS = _names("totaltokens totaltokencount tokenstotal tokens tokencount
 CACHED_TOKENS = _names(
     "cachedtokens cachereadtokens cachereadinputtokens cachedinputtokens cachecreationinputtokens"
 )
+TOKEN_OBJECTS = frozenset(_names("tokens usage tokenusage tokencounts"))
+#: Words for the beginning of a step, and for its end.
+BEGINS = frozenset(_names("start started begin begun"))
+HALVES_ENDED = frozenset(
+    _names("end ended finish finished complete completed success ok error failed failure")
+)
 #: Names of all that stand for a part or for an estimate.
 ESTIMATE = "estimate"
 COST = _names("costusd usd totalcostusd costinusd estimatedcostusd cost totalcost price")
@@ -87,16 +93,27 @@ METADATA = frozenset(
 )
 #: Numbers of things in a run, beside which tokens are totals.
 TOTALS_LLM = _names("llmcalls modelcalls apicalls numllmcalls")
-TOTALS_TOOL = _names("toolcalls numtoolcalls ntoolcalls totaltoolcalls")
+TOTALS_TOOL = _names(
+    "toolcalls numtoolcalls ntoolcalls totaltoolcalls toolcallcount toolcallscount"
+)
 TOTALS_UNSURE = _names(
-    "steps turns numturns numsteps nsteps iterations iterationsused calls totalcalls spans"
+    "stepstaken totalsteps steps turns numturns numsteps nsteps iterations iterationsused calls totalcalls spans"
 )
 SCHEMA = _names("parameters inputschema schema argsschema")  #: of the arguments of a tool
 #: Actions that end a run.
 ENDS = frozenset(_names("finish final finalanswer answer done stop end submit complete none"))
+EXIT_CODES = frozenset(_names("exitcode returncode"))
 STATE_OF_CALL = _names("success ok exitcode returncode status")
 #: Names of arrays of steps, the likeliest first.
 STEPS = _names(
     "steps events trace traces trajectory toolcalls calls actions messages rounds turns iterations logs log logevents"
     " executionlog history"
 )
+#: Of these, those that a model call has not, unlike messages and calls.
+RUN_STEPS = frozenset(
+    _names(
+        "steps events trace traces trajectory rounds turns iterations log logs logevents executionlog"
+    )
+)
+#: Likewise, those of which the objects are no runs.
+STEPS_NOT_RUNS = frozenset(STEPS) - {"trace", "traces", "iterations", "history"}

@@ -20,8 +20,8 @@ class Meaning(NamedTuple):
 
 _EXACT = {
     **dict.fromkeys(["assistant", "ai", "llm", "model", "gpt", "bot", "generation", "completion"], LLM),
-    **dict.fromkeys(["chat completion", "assistant message", "ai message", "assistant response"], LLM),
-    **dict.fromkeys(["tool", "function", "action", "mcp", "toolcall", "functioncall"], TOOL),
+    **dict.fromkeys(["chat completion", "assistant message", "agent message", "agent response", "ai message", "assistant response"], LLM),
+    **dict.fromkeys(["tool", "function", "action", "command execution", "mcp tool", "mcp", "toolcall", "functioncall"], TOOL),
     **dict.fromkeys(["observation", "result", "obs", "toolresult"], RESULT),
     **dict.fromkeys(["user", "human", "user message", "human message", "user input", "user prompt", "user query"], USER),
     **dict.fromkeys(["system", "developer", "system message", "system prompt"], SYSTEM),
@@ -32,20 +32,25 @@ _CALLED = frozenset(
     ["call", "called", "calls", "use", "used", "invoke", "invoked", "invocation", "start", "started", "request", "execution", "execute", "executed", "action", "run"]
 )  # fmt: skip
 _ENDED = frozenset(
-    ["result", "results", "response", "output", "return", "returned", "end", "ended", "completed", "observation", "finished"]
+    ["result", "results", "response", "output", "return", "returned", "end", "ended", "completed", "observation", "finished", "post", "after", "done", "succeeded"]
 )  # fmt: skip
 _ASKED = frozenset(["request", "start", "started", "input", "prompt", "call", "called"])
 _ANSWERED = frozenset(
     ["response", "completion", "output", "result", "end", "ended", "completed", "generation", "answer", "message", "reply"]
 )  # fmt: skip
 _MOST_WORDS = 3
+_PARTS = frozenset(
+    ["chunk", "delta", "partial", "stream", "token", "batch"]
+)  #: of an answer that is told whole, too, or several
 
 
 def meaning_of(text: str) -> Meaning | None:
     """Return what a word stands for; None if it is none of the usual ones."""
-    head = re.split(r"::|[:/]", text, maxsplit=1)[0]
+    head = text.split("::", maxsplit=1)[0]  # before a name, as in TOOL_CALL::search
     words = [word.lower() for word in _WORDS.findall(head[:200])]
-    if not words or len(words) > _MOST_WORDS:
+    if words[-1:] == ["event"]:
+        words.pop()
+    if not words or len(words) > _MOST_WORDS or _PARTS & set(words):
         return None
     if found := _EXACT.get(" ".join(words)):
         return Meaning(found)

@@ -15,6 +15,7 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
+from weighbridge_producer.input.trace_drafts.shapes import token_counts
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
@@ -78,8 +79,7 @@ def _id(draft: Draft, seen: Observed) -> str:
 def _usage(lines: list[Line], seen: Observed, *, has_usage: bool) -> None:
     """Add the totals of tokens and cost that a run itself states."""
     depth = 2
-    given = seen.find(names.INPUT_TOKENS, is_count, depth=depth)
-    made = seen.find(names.OUTPUT_TOKENS, is_count, depth=depth)
+    given, made = token_counts(seen, depth)
     remark = "the run's own total" if has_usage else ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):
         if at:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,8 @@ _MOST = 0.9  #: share of the steps that have what all of a kind have
 _WORDS_LISTED = 60
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
+_FEW_KINDS = 8
+_SEPARATOR = re.compile(r"[._:/ -]")
 _WEAK = 0.25  #: what a step counts of which it is not sure that it is a call
 OTHER = "other"
 
@@ -108,32 +111,108 @@ def _has_beside(seen: Observed, name: At) -> bool:
     )
 
 
+def token_counts(seen: Observed, depth: int = 3) -> tuple[At | None, At | None]:
+    """Return the numbers of input and of output tokens."""
+    given = seen.find(names.INPUT_TOKENS, is_count, depth=depth)
+    made = seen.find(names.OUTPUT_TOKENS, is_count, depth=depth)
+    if given or made:
+        return given, made
+    each = (("input", "prompt", "in"), ("output", "completion", "out"))
+    found = [[at for at in seen.all() if _is_of_tokens(at, wanted, depth)] for wanted in each]
+    return next(iter(found[0]), None), next(iter(found[1]), None)
+
+
+def _is_of_tokens(at: At, wanted: Sequence[str], depth: int) -> bool:
+    is_inside = 1 < len(at.keys) <= depth and at.keys[-2] in names.TOKEN_OBJECTS
+    return is_inside and at.keys[-1] in wanted and all(map(is_count, at.values))
+
+
+def _holds_steps(entries: Sequence[Any]) -> bool:
+    """Return whether objects have arrays of steps of their own, so that their tokens are totals of runs."""
+    holding = sum(
+        any(
+            names.normal(key) in names.RUN_STEPS
+            and type(held) is list
+            and any(type(each) is dict for each in held)
+            for key, held in entry.items()
+        )
+        for entry in entries
+    )
+    return 2 * holding > len(entries)
+
+
 def _events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return the types of events that a word tells apart."""
-    best: tuple[int, int, At] | None = None
-    for at in seen.all():
-        if len(at.keys) > 2 or at.keys[-1] not in names.KIND or not all(map(is_word, at.values)):
-            continue
-        if len(at.keys) == 2 and at.keys[0] in {"action", "tool", "function", "toolcall"}:
-            continue
-        meant = [meaning_of(word) for word in at.values]
-        sure = sum(1 for each in meant if each and each.type in {LLM, TOOL, RESULT})
-        if sure and len(set(at.values)) <= _KINDS_READ:
-            rank = (sure, -names.KIND.index(at.keys[-1]), at)
-            best = rank if best is None or rank[:2] > best[:2] else best
-    if best is None:
+    kinds = [at for at in seen.all() if _may_be_kind(at)]
+    kind = _likeliest(kinds, range(seen.count))
+    if kind is None:
         return None
-    kind = best[2]
+    words = dict(zip(kind.entries, kind.values, strict=True))
     shape = Shape(entries, kinds=(kind.pointer,))
-    _set_words(shape, kind)
-    by_entry = dict(zip(kind.entries, kind.values, strict=True))
-    _add_without_kind(shape, by_entry)
+    _take_further_words(shape, [at for at in kinds if at is not kind], words)
+    _set_words(shape, Counter(words.values()))
+    _take_halves(shape, [at for at in kinds if at is not kind], words)
+    _add_without_kind(shape, words)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
     shape.is_chat = kind.keys[-1] == "role"
     shape.calls = _calls_in(Observed(shape.of_type(LLM)))
     if shape.calls:
         _take_tools_for_results(shape)
+    elif 0 < shape.type_of.count(LLM) < shape.type_of.count(TOOL):
+        shape.notes.append("Fewer model calls than tool calls: answers that only call a tool may have no step of their own, and are then not counted.")  # fmt: skip
     return shape
+
+
+def _may_be_kind(at: At) -> bool:
+    is_within_call = len(at.keys) == 2 and at.keys[0] in {"action", "tool", "function", "toolcall"}
+    if len(at.keys) > 2 or at.keys[-1] not in names.KIND or is_within_call:
+        return False
+    return all(map(is_word, at.values)) and len(set(at.values)) <= _KINDS_READ
+
+
+def _likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
+    """Return the words of which most are known to be of calls, in some of the entries; None if none is."""
+    best: At | None = None
+    most = (0, 0)
+    for at in kinds:
+        held = [
+            word for number, word in zip(at.entries, at.values, strict=True) if number in within
+        ]
+        meant = map(meaning_of, held)
+        sure = sum(1 for each in meant if each and each.type in {LLM, TOOL, RESULT})
+        rank = (sure, -names.KIND.index(at.keys[-1]))
+        if sure and (best is None or rank > most):
+            best, most = at, rank
+    return best
+
+
+def _take_further_words(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
+    """Tell the steps apart whose word is not known by another one, as in `type: message` and `role: assistant`."""
+    unknown = {number for number, word in words.items() if meaning_of(word) is None}
+    second = _likeliest(others, unknown)
+    if second is None:
+        return
+    further = dict(zip(second.entries, second.values, strict=True))
+    without = {words[number] for number in unknown if number not in further}
+    taken = {number for number in unknown if words[number] not in without}
+    if any(meaning_of(further[number]) for number in taken):
+        shape.kinds = (*shape.kinds, second.pointer)
+        words.update({number: further[number] for number in taken})
+
+
+def _take_halves(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
+    """Leave out the beginnings of steps whose ends are steps of their own."""
+    for at in others:
+        found = {word: _last_word(word) for word in at.values}
+        begins = [word for word, name in found.items() if name in names.BEGINS]
+        is_half = begins and len(begins) < len(found)
+        if is_half and all(name in names.BEGINS | names.HALVES_ENDED for name in found.values()):
+            shape.kinds = (at.pointer, *shape.kinds)
+            remark = "the beginning of a step: its end is a step of its own, and is what counts"
+            shape.types = {word: Typed(OTHER, remark) for word in begins} | shape.types
+            each = zip(at.entries, at.values, strict=True)
+            words.update({number: word for number, word in each if word in begins})
+            return
 
 
 def _take_tools_for_results(shape: Shape) -> None:
@@ -145,8 +224,12 @@ def _take_tools_for_results(shape: Shape) -> None:
     shape.type_of = [RESULT if of == TOOL else of for of in shape.type_of]
 
 
-def _set_words(shape: Shape, kind: At) -> None:
-    counts = Counter(kind.values)
+def _last_word(text: str) -> str:
+    """Return the last of the words that dots or the like separate, as in `item.started`."""
+    return names.normal(_SEPARATOR.split(text)[-1])
+
+
+def _set_words(shape: Shape, counts: Counter[str]) -> None:
     meant = {word: meaning_of(word) for word in counts}
     has_calls = any(each and each.type == TOOL for each in meant.values())
     has_answers = any(each and each.type == LLM and not each.is_request for each in meant.values())
@@ -166,8 +249,22 @@ def _set_words(shape: Shape, kind: At) -> None:
         else:
             shape.types[word] = Typed(found.type)
     _check_results(shape, counts)
+    _check_several(shape)
     if len(unknown) > len(listed):
         shape.types[OTHERWISE] = Typed(OTHER, f"and {len(unknown) - len(listed):,} further words, none of them known")  # fmt: skip
+
+
+def _check_several(shape: Shape) -> None:
+    """Remark on further words for calls, which may be of the same calls as the first."""
+    for kind in (LLM, TOOL):
+        words = [
+            word for word, typed in shape.types.items() if typed.type == kind and "::" not in word
+        ]
+        for word in words[1:]:
+            typed = shape.types[word]
+            typed.remark = (
+                typed.remark or f"counts beside {words[0]}: other, if both are of one call"
+            )
 
 
 def _check_results(shape: Shape, counts: Counter[str]) -> None:
@@ -232,7 +329,7 @@ def _totals(entries: Sequence[Any], seen: Observed) -> Shape | None:
     counted = seen.find(
         (*names.TOTALS_LLM, *names.TOTALS_TOOL, *names.TOTALS_UNSURE), is_count, depth=1
     )
-    has_tokens = seen.find(names.INPUT_TOKENS, is_count, depth=2)
+    has_tokens, _ = token_counts(seen, depth=2)
     if not (counted and has_tokens and len(counted.values) >= _MOST * seen.count):
         return None
     shape = Shape(entries, types={OTHERWISE: Typed(OTHER)}, is_totals=True)
@@ -268,12 +365,17 @@ def _is_action(value: Any) -> bool:
 def _rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that are each one call, of a tool or of a model."""
     tool, model = tool_name(seen), seen.find(names.MODEL, is_word)
-    given = seen.find(names.INPUT_TOKENS, is_count)
-    made = seen.find(names.OUTPUT_TOKENS, is_count)
+    given, made = token_counts(seen)
     tokens = made or given
     calls = _calls_in(seen)
+    if tokens and _holds_steps(entries):
+        return None
     if tokens and not tool and len(tokens.values) >= _MOST * seen.count:
         shape = _all(entries, seen, LLM, tokens, calls)
+        used = {n for at in (given, made) if at for n, v in zip(at.entries, at.values, strict=True) if v}  # fmt: skip
+        if len(used) < seen.count:
+            shape.is_sure = False
+            shape.types[OTHERWISE].remark += f"; in {seen.count - len(used):,} of {seen.count:,} they are 0, so that these may be no model calls"  # fmt: skip
         if calls:
             shape.types[OTHERWISE].remark += "; if it is a run with its totals, the number of its model calls is not known"  # fmt: skip
         return shape
@@ -281,14 +383,35 @@ def _rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
         if len(tool.values) == seen.count:
             shape = _all(entries, seen, TOOL, tool, None)
             shape.tool = tool.pointer
-            return shape
-        return _mixed(entries, tool, model, tokens)
+        else:
+            mixed = _mixed(entries, tool, model, tokens)
+            if mixed is None:
+                return None
+            shape = mixed
+        _remark_on_kinds(shape)
+        return shape
     if tool and tokens:
         shape = _all(entries, seen, LLM, tokens, tool)
         shape.types[OTHERWISE].remark = "each has tokens and a tool: taken for a model call that calls the tool"  # fmt: skip
         return shape
     answer = seen.find(names.ANSWER, is_text, depth=1)
     return _unsure(entries, seen, model, answer, calls)
+
+
+def _remark_on_kinds(shape: Shape) -> None:
+    """Remark that the steps that name a tool are of several kinds, such as the beginnings and the ends of calls."""
+    seen = Observed(shape.of_type(TOOL))
+    for at in seen.all():
+        if (
+            _may_be_kind(at)
+            and at.pointer != shape.tool
+            and at.keys[-1] not in {"name", "from", "source", "sender"}
+        ):
+            words = list(dict.fromkeys(at.values))
+            if 1 < len(words) <= _FEW_KINDS and len(at.values) == seen.count:
+                first = next(typed for typed in shape.types.values() if typed.type == TOOL)
+                first.remark = "; ".join(filter(None, (first.remark, f"each counts as a call, but they are of several kinds at {at.pointer}: {', '.join(words)}")))  # fmt: skip
+                return
 
 
 def _all(

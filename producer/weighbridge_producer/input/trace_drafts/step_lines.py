@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.text import pluralize
@@ -20,14 +20,15 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
-from weighbridge_producer.input.trace_drafts.shapes import tool_name
+from weighbridge_producer.input.trace_drafts.shapes import token_counts, tool_name
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
     from weighbridge_producer.input.trace_drafts.shapes import Shape
 
 _LOOKED_AT = 500
-_NAMED_KIND = re.compile(r"[:/].*\w")  #: such as TOOL_CALL::search
+_FAILURES_LISTED = 12
+_NAMED_KIND = re.compile(r"::.*\w")  #: such as TOOL_CALL::search
 _OUTCOMES = frozenset(["error", "failed", "failure"])
 
 
@@ -52,7 +53,9 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     if shape.of_type("result"):
         results = Observed(shape.of_type("result"))
         _add(lines, "output", _unused(results, names.ANSWER + names.RESULT, is_flat, set(shape.kinds)), section="results")  # fmt: skip
-        _add(lines, "error", results.find(names.ERROR, _is_error, depth=2), section="results")
+        error = results.find(names.ERROR, _is_error, depth=2)
+        _add(lines, "error", error, section="results")
+        _failures(lines, "results", results, [error] if error else [])
     if shape.calls:
         _calls(draft, shape, shape.calls, model_seen)
     _lists_of_names(lines, shape, model_seen)
@@ -87,7 +90,7 @@ def _name(lines: list[Line], shape: Shape, seen: Observed) -> None:
 
 
 def _arguments(lines: list[Line], seen: Observed, used: set[str]) -> None:
-    name = next((line.pointers[0] for line in lines if line.name == "name"), "")
+    name = next((line.pointers[0] for line in lines if line.name == "name" and line.is_active), "")
     holder, _, _ = name.rpartition("/")
     at = None
     if holder:
@@ -125,28 +128,39 @@ def _errors(lines: list[Line], tools: Observed, models: Observed) -> None:
     pointers = dict.fromkeys(at.pointer for at in (*found, *within[:1]) if at)
     if pointers:
         lines.append(Line("step", "error", tuple(pointers)))
-    for at in tools.all():
-        if len(at.keys) <= 2 and at.keys[-1] in names.STATE_OF_CALL:
-            errors = {number for each in (*found, *within[:1]) if each for number, value in zip(each.entries, each.values, strict=True) if value}  # fmt: skip
-            new = {number for number, value in zip(at.entries, at.values, strict=True) if _is_failure(value)} - errors  # fmt: skip
-            if new:
-                remark = f"by this, {pluralize(len(new), 'call')} without a text of an error failed, but as the draft is, they count as not failed"  # fmt: skip
-                words = sorted({json.dumps(value) for value in at.values if _is_failure(value)})
-                literal = f"{{{quoted(at.pointer)}: [{', '.join(words)}]}}"
-                lines.append(Line("step", "failed_when", (at.pointer,), remark, False, literal=literal))  # fmt: skip
-                return
+    _failures(lines, "step", tools, [at for at in (*found, *within[:1]) if at])
 
 
-def _is_failure(value: Any) -> bool:
+def _failures(lines: list[Line], section: str, seen: Observed, errors: Sequence[At]) -> None:
+    """Remark where calls fail without an error."""
+    failed = {number for at in errors for number, value in _each(at) if value}
+    for at in seen.all():
+        key = at.keys[-1]
+        found = {number: value for number, value in _each(at) if _is_failure(key, value)}
+        new = found.keys() - failed
+        if key in names.STATE_OF_CALL and new:
+            remark = f"by this, {pluralize(len(new), 'call')} without a text of an error failed, but as the draft is, they count as not failed"  # fmt: skip
+            words = sorted({json.dumps(value) for value in found.values()})[:_FAILURES_LISTED]
+            literal = f"{{{quoted(at.pointer)}: [{', '.join(words)}]}}"
+            line = Line(section, "failed_when", (at.pointer,), remark, is_active=False)
+            line.literal = literal
+            lines.append(line)
+            return
+
+
+def _each(at: At) -> Iterable[tuple[int, Any]]:
+    return zip(at.entries, at.values, strict=True)
+
+
+def _is_failure(key: str, value: Any) -> bool:
     if type(value) is str:
         return value.lower() in _OUTCOMES
-    return value is False or (type(value) is int and value != 0)
+    return value is False or (type(value) is int and value != 0 and key in names.EXIT_CODES)
 
 
 def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
     _add(lines, "model", seen.find(names.MODEL, is_word))
-    given = seen.find(names.INPUT_TOKENS, is_count)
-    made = seen.find(names.OUTPUT_TOKENS, is_count)
+    given, made = token_counts(seen)
     elsewhere = Observed([each for each, of in zip(shape.entries, shape.type_of, strict=True) if of != "llm"])  # fmt: skip
     remark = ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):

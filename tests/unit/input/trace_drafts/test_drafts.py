@@ -13,6 +13,7 @@ from weighbridge_producer.input.trace_drafts import beginning as beginnings
 from weighbridge_producer.input.trace_drafts.beginning import read_beginning
 from weighbridge_producer.input.trace_drafts.draft_text import quoted, text_of
 from weighbridge_producer.input.trace_drafts.drafting import draft_of
+from weighbridge_producer.input.trace_drafts.kind_words import meaning_of
 from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 from weighbridge_producer.input.yaml_file import YamlFile
 
@@ -124,10 +125,82 @@ def test_lines_with_the_totals_of_a_run_are_not_taken_for_model_calls(tmp_path):
     assert "# llm_calls: /0/steps  # if" in mapping
 
 
+def test_objects_with_tokens_and_steps_of_their_own_are_runs_and_no_model_calls(tmp_path):
+    steps = [{"kind": "assistant", "text": "x"}, {"kind": "tool_call", "tool": "f"}]
+    rows = [{"id": str(n), "usage": USAGE, "rounds": steps} for n in range(2)]
+    types, mapping = given(tmp_path, lines(*rows))
+    assert types == [["llm", "tool"]] * 2
+    assert read_with(tmp_path, mapping)[0]["usage"] == {"input_tokens": 9, "output_tokens": 1}
+
+
+def test_steps_with_a_line_for_their_beginning_and_one_for_their_end_count_once(tmp_path):
+    rows = [
+        {"run": "r", "event": f"item.{event}", "span": {"kind": kind}}
+        for kind in ("llm", "tool", "check")
+        for event in ("started", "completed")
+    ]
+    types, mapping = given(tmp_path, lines(*rows))
+    assert types == [["llm", "tool"]]
+    assert "item.started: other  # the beginning of a step" in mapping
+
+
+def test_a_second_word_tells_apart_what_the_first_does_not(tmp_path):
+    rows = [
+        {"type": "message", "role": "user", "text": "a"},
+        {"type": "message", "role": "assistant", "text": "b"},
+        {"type": "tool_call", "function": "f", "args": {}},
+    ]
+    types, mapping = given(tmp_path, lines(*rows))
+    assert types == [["user", "llm", "tool"]]
+    assert "type: [/type, /role]" in mapping
+
+
+def test_tokens_are_also_found_by_short_names_within_an_object_of_tokens(tmp_path):
+    rows = [{"kind": "llm_call", "tokens": {"input": 5, "output": 2}}] * 2
+    mapping = drafted(tmp_path, lines(*rows))
+    usage = read_with(tmp_path, mapping)[0]["steps"][0]["usage"]
+    assert usage == {"input_tokens": 5, "output_tokens": 2}
+
+
+def test_model_calls_without_tokens_beside_others_with_some_have_a_remark(tmp_path):
+    rows = [{"name": "a", "prompt_tokens": n, "completion_tokens": n} for n in (0, 5)]
+    assert "in 1 of 2 they are 0" in drafted(tmp_path, lines(*rows))
+
+
+def test_steps_that_name_a_tool_and_are_of_several_kinds_have_a_remark(tmp_path):
+    rows = [{"event": word, "tool": "f", "args": {}} for word in ("scheduled", "over")] * 2
+    assert "several kinds at /event: scheduled, over" in drafted(tmp_path, lines(*rows))
+
+
+@pytest.mark.parametrize(
+    ("word", "type_"),
+    [
+        ("assistant", "llm"),
+        ("LLMResponseEvent", "llm"),
+        ("tool/call", "tool"),
+        ("ToolCallStarted", "tool"),
+        ("function_call_output", "result"),
+        ("TOOL_CALL::search", "tool"),
+        ("human", "user"),
+        ("assistant/chunk", None),
+        ("successful_tool_action_of_user", None),
+        ("tool_failed", None),
+        ("", None),
+    ],
+)
+def test_words_stand_for_the_types_of_steps(word, type_):
+    found = meaning_of(word)
+    assert (found and found.type) == type_
+
+
 def test_failures_that_are_no_text_of_an_error_have_a_remark(tmp_path):
     rows = [{"tool": "f", "args": {}, "success": n > 0} for n in range(3)]
     mapping = drafted(tmp_path, lines(*rows))
     assert "# failed_when: {/success: [false]}  # by this, 1 call" in mapping
+    rows = [{"event": "tool_call"}, {"event": "tool_result", "data": {"status": "error"}}]
+    mapping = drafted(tmp_path, lines(*rows))
+    assert '# failed_when: {/data/status: ["error"]}  # by this, 1 call' in mapping
+    assert "failed_when" not in drafted(tmp_path, lines({"tool": "f", "args": {}, "status": 200}))
 
 
 def test_a_fact_that_a_run_cannot_be_read_with_is_left_out_with_the_reason(tmp_path):
