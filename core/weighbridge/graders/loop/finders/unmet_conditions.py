@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _RESULT_CHARACTERS = 1_000  #: a longer result is more than a refusal
-_TOGETHER = 8  #: results that are searched at once
+_TOGETHER = 16  #: results that are searched at once
 _BETWEEN = 4  #: maximum other calls between two refusals, such as attempts to meet the condition
 _SHARE = 0.5  #: minimum share of refusals among the calls in their range
 _CONDITION = r"""\bbefore (?:\w{2,20} ){0,2}\w{2,20}ing\b.{0,60}\byou (?:first )?(?:need|must|have) to\b|\byou (?:need|must|have) (?:to )?first\b

@@ -84,6 +84,9 @@ class Call(Struct, eq=False, gc=False):
     pair_id: int = 0  #: equal for similar calls with equal results
     shown: str = ""  #: what a harness writes after it, such as the page that is now open
     command: str | None = None  #: the command line that it runs, if it runs one
+    #: what every search asks for many times, once it is known: whether it only reads, and whether it waits
+    reads: bool | None = None
+    waits: bool | None = None
 
     def __post_init__(self) -> None:
         """Set the command line, which every search asks for many times."""

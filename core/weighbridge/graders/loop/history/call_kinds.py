@@ -189,6 +189,12 @@ _is_screen_tool = named_like(
 
 def is_read_only(call: Call) -> bool:
     """Return whether a call only reads, so that a call that failed before it still fails after it."""
+    if call.reads is None:
+        call.reads = _only_reads(call)
+    return call.reads
+
+
+def _only_reads(call: Call) -> bool:
     command = call.command
     if command is not None:
         if len(command) > _COMMAND_CHARACTERS:
@@ -322,8 +328,10 @@ def claims_done(call: Call) -> bool:
 
 def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
-    command = call.command
-    return _mentions_wait(command) if command else _is_named_wait(call.tool)
+    if call.waits is None:
+        command = call.command
+        call.waits = _mentions_wait(command) if command else _is_named_wait(call.tool)
+    return call.waits
 
 
 def may_advance(call: Call) -> bool:

@@ -64,7 +64,7 @@ def failure_of(call: Call, budget: WorkBudget) -> tuple[str, str]:
     return masked, line.cause
 
 
-@lru_cache(_REMEMBERED)  # as failures come again
+@lru_cache(_REMEMBERED)
 def _line_of(beginning: str, end: str, tool: str) -> _Line:
     text = _SHELL.sub("", _gist(beginning, end))
     if len(tool) >= _TOOL_CHARACTERS and tool in text:  # as in `unknown tool: lookup`
@@ -82,6 +82,7 @@ def gist_of(failure: str) -> str:
     return _gist(failure[:_FAILURE_CHARACTERS], failure[-_FAILURE_CHARACTERS:])
 
 
+@lru_cache(_REMEMBERED)  # as failures come again
 def _gist(beginning: str, end: str) -> str:
     beginning = beginning.strip()
     lines = informative_lines(beginning) or [beginning]

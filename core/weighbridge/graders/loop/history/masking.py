@@ -10,6 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from weighbridge.graders.loop.history.arguments import canonical
+from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.linear_patterns import Mask, occurs
 from weighbridge.graders.loop.work_budget import WorkBudget
 
@@ -153,7 +154,9 @@ _OPENING = ("{", "[")  #: first characters of JSON
 class ResultOrigin(NamedTuple):
     """Origin of a result, which determines whether a new id in it is noise."""
 
-    is_sent_again: bool  #: the call repeats one request, so that a new id is noise
+    is_asked_again: (
+        bool  #: the call repeats one request, so that a new id in its confirmation is noise
+    )
     creates_things: bool  #: each call creates a new thing, which the new id names
 
 
@@ -196,7 +199,8 @@ def _short_without_noise(text: str, work: ResultOrigin) -> tuple[str, float]:
     return _without_noise(text, work, budget), budget.spent
 
 
-def _without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
+def _without_noise(said: str, work: ResultOrigin, budget: WorkBudget) -> str:
+    text = said
     if text[:1] in _OPENING:
         text = _in_order(text)
     if "\r" in text:
@@ -212,7 +216,9 @@ def _without_noise(text: str, work: ResultOrigin, budget: WorkBudget) -> str:
     if _COUNTERS.may_occur(text):
         text = _masked(_COUNTERS, "#", text, budget)
     named = _masked(_IDS, r"\1#", text, budget)
-    if named == text or work.is_sent_again:
+    if named == text:
+        return named
+    if work.is_asked_again and (work.creates_things or reports_success(said)):
         return named
     is_enough = len(_WORD.findall(named[:_HEAD_CHARACTERS])) >= _WORDS_BESIDE_IDS
     return named if is_enough and not (work.creates_things and _mentions_id(text)) else text

@@ -20,7 +20,6 @@ from weighbridge.graders.loop.history.result_kinds import (
     refuses_edit,
     reports_failure,
     reports_no_effect,
-    reports_success,
 )
 from weighbridge.graders.loop.history.tool_names import creates, stores
 from weighbridge.graders.loop.history.written_edits import applies_edit, without_quotations
@@ -175,15 +174,15 @@ class CallResult(Struct, eq=False, gc=False):
         """The result without noise, such as times, durations, ids and addresses."""
         if self._masked is None:
             text = self.text or ""
-            is_compared = self._budget.is_left and not _LINK.fullmatch(text)
+            is_link = "](" in text and _LINK.fullmatch(text) is not None
+            is_compared = self._budget.is_left and not is_link
             self._masked = self._without_noise(text) if is_compared else text
         return self._masked
 
     def _without_noise(self, text: str) -> str:
         creates_things = creates(self._tool)
         is_asked_again = stores(self._tool) or self._submits_content()
-        is_sent_again = is_asked_again and (creates_things or reports_success(text))
-        return without_noise(text, ResultOrigin(is_sent_again, creates_things), self._budget)
+        return without_noise(text, ResultOrigin(is_asked_again, creates_things), self._budget)
 
     def _submits_content(self) -> bool:
         """Return whether an argument is long enough to be content, so that an equal call repeats the same request."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.finders.exemptions.moving_calls import has_ended, has_waited
+from weighbridge.graders.loop.history.actions import Call
+from weighbridge.graders.loop.history.arguments import Arguments
+from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.work_budget import Limits
 
 MAZE = "You are in a maze. All passages look alike."
@@ -328,13 +330,7 @@ class Calls(list):
 
 @pytest.mark.parametrize("looks_behind", [partial(has_ended, limits=LIMITS), has_waited])
 def test_only_the_calls_behind_a_loop_show_how_it_ended(looks_behind):
-    seen = SimpleNamespace(
-        is_unsuccessful=False, masked="pending", has_failed=False, text="pending"
-    )
-    arguments = SimpleNamespace(key=b"{}", texts="", value={})
-    call = SimpleNamespace(
-        tool="bash_output", arguments=arguments, arguments_id=1, result=seen, command=""
-    )
+    call = Call(None, "bash_output", Arguments({}), CallResult("pending"), None)
     assert not looks_behind((0, 1), Calls([call, call, None]))
 
 
