@@ -293,3 +293,11 @@ def test_many_calls_take_time_in_proportion_to_them():
         return lambda: read_trace(value)
 
     assert_takes_at_most(30, work, size=2_000, of=200)
+
+
+def test_a_run_without_anything_is_passed_over():
+    for empty in ({"flow_runs": [{}], "node_runs": []}, {"flow_runs": [], "node_runs": []}):
+        with pytest.raises(TraceError):
+            read_trace(empty)
+    [trace] = read_traces({"flow_runs": [run(ANSWER), {}], "node_runs": []})
+    assert [step.type for step in trace.steps] == ["user", "llm"]

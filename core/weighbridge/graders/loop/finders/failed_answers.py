@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _NUMBER_OR_ID = re.compile(r"[\w-]{0,80}\d[\w-]{0,80}")  #: an id has a digit
-_RETRIES = re.compile(r"\W{0,5}retrying\b", re.IGNORECASE)  #: what a client says between
 _NOTE_CHARACTERS = 120  #: of what is said between, which may tell of a retry
 _tells_of_retry = occurs(
     r"\b(?:re-?try(?:ing)?|retries|attempts?|switch(?:ing|ed)?|fall(?:ing)?[ -]?back|back(?:ing)?[ -]?off|waiting|sleeping|reconnect\w*)\b"
 )
-_CHARACTERS, _COMPARED_CHARACTERS = (
-    600,
-    400,
-)  #: of an error that are read, and of them without numbers that are compared
+_CHARACTERS = 600  #: of an error that are read
+_COMPARED_CHARACTERS = 400  #: of these without numbers that are compared
 #: by the number of different errors
 _RULES = {
     1: Rule.FAILED_ANSWERS,
@@ -79,8 +76,7 @@ def _answer_several(row: Sequence[Message]) -> bool:
     said = {
         _NUMBER_OR_ID.sub("#", turn.reply[:_CHARACTERS])
         for turn in row[:-1]
-        if turn.reply
-        and not (_tells_of_retry(turn.reply[:_NOTE_CHARACTERS]) or only_prompts(turn.reply))
+        if turn.reply and not (_is_retry_note(turn.reply) or only_prompts(turn.reply))
     }
     return len(said) > 1 or len({turn.requests_before for turn in row}) > 1
 
@@ -113,10 +109,15 @@ def _found(
             yield Finding.by(rule, found, rule.least(limits))
 
 
+def _is_retry_note(reply: str) -> bool:
+    """Return whether a client says between two model calls that it tries again."""
+    return _tells_of_retry(reply[:_NOTE_CHARACTERS])
+
+
 def _goes_on(failed: Message, following: Message) -> bool:
     """Return whether the model answers after a failed call, to the same request, and without a new prompt between."""
     is_answer = bool(following.text or following.calls)
-    is_retried = not failed.reply or _RETRIES.match(failed.reply) is not None
+    is_retried = not failed.reply or _is_retry_note(failed.reply)
     return is_answer and is_retried and failed.requests_before == following.requests_before
 
 

@@ -137,3 +137,15 @@ def test_a_request_that_is_given_to_one_model_after_the_other_is_one_request():
     several = [*start, *given_to_three_models("north"), *given_to_three_models("old town")]
     assert kinds(*several) == [("failed_answers", 12)]
     assert kinds(*several[:-1]) == []
+
+
+def test_what_a_client_says_between_retries_is_no_other_request():
+    asked = {"type": "user", "output": "Draw a map of the harbour in the north."}
+    notes = ("Request failed (attempt %d/20), waiting 8 s", "Switching to the model cedar-%d", "Will retry in %d.0s")  # fmt: skip
+    for kinds_of_notes in (notes, notes[:1]):
+        row = [
+            step
+            for at in range(11)
+            for step in (FAILS, {"type": "other", "output": kinds_of_notes[at % len(kinds_of_notes)] % at})
+        ]  # fmt: skip
+        assert kinds(asked, *row, "Here is the map.") == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from weighbridge.graders.loop import LoopGrader
 
 INVALID = '{"code": 99402, "error": "field validation failed: the space is no container for %s"}'
@@ -64,3 +66,59 @@ def test_a_request_of_the_user_restarts_the_count():
     steps = attempts(16)
     among = [*steps[:5], created("draft"), *steps[5:8], asked, *steps[8:11], created("copy")]
     assert loops([*among, *steps[11:]]) == []
+
+
+def chat(*messages):
+    """Return calls as a chat has them: each message with some calls, and their results."""
+    steps = [{"role": "user", "content": "Publish the report in the wiki."}]
+    for at, calls in enumerate(messages):
+        made = [
+            {
+                "id": f"c{at}-{number}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
+            }
+            for number, call in enumerate(calls)
+        ]
+        steps.append({"role": "assistant", "content": None, "tool_calls": made})
+        steps += [
+            {"role": "tool", "tool_call_id": each["id"], "content": call["output"]}
+            for each, call in zip(made, calls, strict=True)
+        ]
+    result = LoopGrader().grade({"messages": steps})
+    return [loop["rule"] for loop in result["details"]["loops"]]
+
+
+def test_calls_of_one_message_count_once_wherever_the_one_that_fails_stands():
+    among = [*attempts(7), created("draft"), *attempts(10, 7)]
+    known = {"type": "tool", "name": "todo_list", "arguments": {}, "output": "1. publish the report"}  # fmt: skip
+    assert chat(*[[call] for call in among])
+    assert chat(*[[call, known] for call in among])
+    assert chat(*[[known, call] for call in among])
+
+
+def checks(failures, change):
+    """Return runs of the tests, of which so many fail, with a change before each."""
+    said = "[ERROR] Tests run: 40, Failures: %d, Errors: 0, Skipped: 0\n[ERROR] There are test failures in the module"  # fmt: skip
+    return [
+        step
+        for at, count in enumerate(failures)
+        for step in (
+            called(f"{change} src/F{at}.java", ""),
+            called(f"mvn -q test -pl part{at % 2}", said % count, error=said % count),
+        )
+    ]
+
+
+def test_failures_with_other_details_after_changes_by_a_shell_are_no_loop():
+    counts = (38, 31, 33, 24, 20, 21, 14, 9, 10, 4)
+    done = called("mvn -q test", "[INFO] BUILD SUCCESS, 40 tests")
+    for change in ("sed -i 's/x/y/'", "perl -pi -e s/x/y/", "git apply fix.patch &&"):
+        assert loops([*checks(counts, change), done]) == []
+
+
+def test_what_works_in_the_end_was_waited_for():
+    steps = attempts(16)
+    among = [*steps[:5], created("draft"), *steps[5:11], created("copy"), *steps[11:]]
+    assert loops([*among, {**steps[15], "output": "The report is published."}]) == []
+    assert loops([*among, created("last")]) == [("failing_stretch", 14)]

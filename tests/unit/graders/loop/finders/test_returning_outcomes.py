@@ -366,3 +366,8 @@ def test_files_of_one_template_are_other_files_although_they_hold_the_same():
     ]
     assert kinds(files) == []
     assert kinds(files[:5] * 2) == [("nothing_new", 10)]
+    pages = [
+        {**step, "name": "read_url", "arguments": {"url": f"https://home.example/roles/{role}"}}
+        for role, step in zip(ROLES, files, strict=True)
+    ]
+    assert kinds(pages) == [("nothing_new", 10)]

@@ -47,7 +47,10 @@ def test_messages_that_share_only_their_metadata_are_requests():
         return LoopGrader().grade({"format": "weighbridge", "steps": given})["verdict"]
 
     assert verdict([f"{INFO}{SENDER}{each}" for each in wanted]) == "pass"
-    assert verdict([f"{INFO}{SENDER}Continue until all is done."] * 5) == "fail"
+    again = "Continue until all is done."
+    assert verdict([f"{INFO}{SENDER}{again}"] * 5) == "fail"
+    own = [block("Conversation info (untrusted metadata)", message_id=f"14{at}") for at in range(5)]
+    assert verdict([f"{info}{SENDER}What is the status?" for info in own]) == "pass"
 
 
 def test_headings_without_an_end_take_linear_time():

@@ -25,6 +25,8 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
         ("Rejected: the limit is 9", True),
         ("HTTP/1.1 422 Unprocessable Entity\nx-request-id: 17", True),
         ("HTTP/2 503 Service Unavailable", True),
+        ("HTTP/1.1 530 Origin DNS Error", True),
+        ("550 No such user here", True),
         ("HTTP/1.1 200 OK\n", False),
         ("[main b55798c] Keep all\n 477 files changed, 53469 insertions(+)\n", False),
         ("Selenium Error: the port refused the connection", True),
@@ -45,6 +47,7 @@ def test_advice_after_a_result_is_no_refusal():
     written = "Created file src/a.ts with requested content.\nRun it as soon as you can."
     assert not reports_no_effect(f"{written} Don't ask for permission.")
     assert reports_no_effect("I don't see any such room here.")
+    assert reports_no_effect("We don't have an entry on this.")
 
 
 @pytest.mark.parametrize(
