@@ -113,7 +113,7 @@ class BudgetGrader(TraceGrader):
     id = "budget"
     name = "Budget"
     description = "Limits on the tokens, calls, steps, time and money that a run consumed"
-    version = 14
+    version = 15
     Config = BudgetConfig
     settings: BudgetConfig
 

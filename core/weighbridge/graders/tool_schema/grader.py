@@ -51,7 +51,7 @@ class ToolSchemaGrader(TraceGrader):
     id = "tool-schema"
     name = "Tool Schema"
     description = "Only approved tools with valid arguments"
-    version = 9
+    version = 10
     Config = ToolSchemaConfig
     settings: ToolSchemaConfig
 
