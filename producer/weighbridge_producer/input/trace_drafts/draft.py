@@ -95,6 +95,8 @@ def _pointers(lines: Sequence[Line], section: str) -> Pointers:
     for line in lines:
         if line.section != section or (not section and line.name == "model"):
             continue
+        if line.literal:  # no pointers, and read with any run
+            continue
         name, _, part = line.name.partition(".")
         if part:
             parts = found.setdefault(name, {})

@@ -122,7 +122,7 @@ def _is_error(value: Any) -> bool:
 
 
 def _errors(lines: list[Line], tools: Observed, models: Observed) -> None:
-    """Add where errors are, and remark where failures are said in another way."""
+    """Add where errors are, and what else shows a failure."""
     found = [seen.find(names.ERROR, _is_error, depth=1) for seen in (tools, models)]
     within = [at for at in tools.all() if len(at.keys) == 2 and at.keys[0] in names.RESULT and at.keys[1] == "error" and all(map(_is_error, at.values))]  # fmt: skip
     pointers = dict.fromkeys(at.pointer for at in (*found, *within[:1]) if at)
@@ -132,17 +132,17 @@ def _errors(lines: list[Line], tools: Observed, models: Observed) -> None:
 
 
 def _failures(lines: list[Line], section: str, seen: Observed, errors: Sequence[At]) -> None:
-    """Remark where calls fail without an error."""
+    """Add what shows that calls failed that have no error."""
     failed = {number for at in errors for number, value in _each(at) if value}
     for at in seen.all():
         key = at.keys[-1]
         found = {number: value for number, value in _each(at) if _is_failure(key, value)}
         new = found.keys() - failed
         if key in names.STATE_OF_CALL and new:
-            remark = f"by this, {pluralize(len(new), 'call')} without a text of an error failed, but as the draft is, they count as not failed"  # fmt: skip
+            remark = f"by this, {pluralize(len(new), 'call')} without a text of an error failed"
             words = sorted({json.dumps(value) for value in found.values()})[:_FAILURES_LISTED]
             literal = f"{{{quoted(at.pointer)}: [{', '.join(words)}]}}"
-            line = Line(section, "failed_when", (at.pointer,), remark, is_active=False)
+            line = Line(section, "failed_when", (at.pointer,), remark)
             line.literal = literal
             lines.append(line)
             return

@@ -193,13 +193,13 @@ def test_words_stand_for_the_types_of_steps(word, type_):
     assert (found and found.type) == type_
 
 
-def test_failures_that_are_no_text_of_an_error_have_a_remark(tmp_path):
+def test_failures_that_are_no_text_of_an_error_are_told_by_their_values(tmp_path):
     rows = [{"tool": "f", "args": {}, "success": n > 0} for n in range(3)]
     mapping = drafted(tmp_path, lines(*rows))
-    assert "# failed_when: {/success: [false]}  # by this, 1 call" in mapping
+    assert "  failed_when: {/success: [false]}  # by this, 1 call" in mapping
     rows = [{"event": "tool_call"}, {"event": "tool_result", "data": {"status": "error"}}]
     mapping = drafted(tmp_path, lines(*rows))
-    assert '# failed_when: {/data/status: ["error"]}  # by this, 1 call' in mapping
+    assert '  failed_when: {/data/status: ["error"]}  # by this, 1 call' in mapping
     assert "failed_when" not in drafted(tmp_path, lines({"tool": "f", "args": {}, "status": 200}))
 
 
