@@ -98,7 +98,7 @@ _may_hold_rare_noise = occurs(rf"{_ADVERT_LABEL}|\[\d{{3,8}}\]:|[?&]\w{{1,40}}="
 
 
 def _times(advert: str = "", process: str = "", key_in_url: str = "") -> str:
-    """Return the pattern of times, durations, turns that a harness counts, values labelled as a time, a duration, an id or an attempt's number, and others."""
+    """Return the pattern of times, durations, turns that a harness counts, and values labelled as a time, an id or the like."""
     return rf"""\b\d{{4}}-\d\d-\d\d[T_ -]\d\d-\d\d-\d\d(?:-\d{{1,6}})?Z?|\b20\d{{6}}[T_-]?\d{{6}}
 |\b\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)?\b
 |\b(?:{_DAY},? )?(?:\d{{1,2}} )?{_MONTH} \d{{1,4}}(?:,? \d{{4}})?\b
@@ -154,9 +154,7 @@ _OPENING = ("{", "[")  #: first characters of JSON
 class ResultOrigin(NamedTuple):
     """Origin of a result, which determines whether a new id in it is noise."""
 
-    is_asked_again: (
-        bool  #: the call repeats one request, so that a new id in its confirmation is noise
-    )
+    is_asked_again: bool  #: the call repeats one request: a new id in its confirmation is noise
     creates_things: bool  #: each call creates a new thing, which the new id names
 
 

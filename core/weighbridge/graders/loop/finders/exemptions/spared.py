@@ -141,9 +141,8 @@ def _is_chorus(made: Sequence[Call]) -> bool:
     if None in speakers or len(set(speakers)) < _CHORUS:
         return False
     things = [call.tool if call.result.has_failed else call.pair_id for call in made]
-    return len(set(zip(speakers, things, strict=True))) == len(made) and _SHARED * len(
-        set(things)
-    ) <= len(made)
+    is_once_each = len(set(zip(speakers, things, strict=True))) == len(made)
+    return is_once_each and _SHARED * len(set(things)) <= len(made)
 
 
 def _is_agreement(made: Sequence[Call], limits: Limits) -> bool:
