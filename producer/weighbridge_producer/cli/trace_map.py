@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from weighbridge_producer.cli.trace_check import CheckedFile
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
 
-_LINES_TRIED = (
-    50  #: without a trace in a known format, after which the others are taken to have none either
-)
+#: Lines without a trace in a known format, after which the others are taken to have none either.
+_LINES_TRIED = 50
 #: Errors of files whose format is known.
 _OF_KNOWN_FORMATS = frozenset([TraceError.code, ErrorCode.NO_SESSIONS])
 _NAME_WIDTH = 300

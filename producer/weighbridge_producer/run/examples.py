@@ -18,9 +18,8 @@ Examples = dict[tuple[str, str], str]
 """Example texts by label and cause."""
 
 _LOOKED_AT = 20_000  #: jobs that did not pass; a rarer cause may get no example
-_FOLLOWED = (
-    20_000  #: first results, of which all are read to see which lines come before the examples
-)
+#: First results, of which all are read to see which lines come before the examples.
+_FOLLOWED = 20_000
 _BLOCK_BYTES = 256 * 1024  #: read at once
 
 
@@ -57,9 +56,7 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
             looked_at += not has_passed
             if index < _FOLLOWED:
                 seen.add(number)
-            if (
-                has_passed or is_later
-            ):  # later in the input than every example, so not worth parsing
+            if has_passed or is_later:  # no example, so not worth parsing
                 continue
             row = ResultRow.from_bytes(line)
             key = row.label or "", row.cause

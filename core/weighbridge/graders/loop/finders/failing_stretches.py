@@ -80,7 +80,7 @@ class _Stretch:
         return not call.result.is_unsuccessful and writes(call)
 
     def is_over_with(self, call: Call | None) -> bool:
-        """Return whether a call does what failed before, so that it was no use to wait for it."""
+        """Return whether a call does what failed before, so that trying again was of use."""
         return (
             call is not None and call.arguments_id in self.asked and not call.result.is_unsuccessful
         )

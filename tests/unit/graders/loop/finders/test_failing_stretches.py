@@ -90,11 +90,12 @@ def chat(*messages):
 
 
 def test_calls_of_one_message_count_once_wherever_the_one_that_fails_stands():
-    among = [*attempts(7), created("draft"), *attempts(10, 7)]
+    steps = attempts(16)
+    among = [*steps[:5], created("draft"), *steps[5:11], created("copy"), *steps[11:]]
     known = {"type": "tool", "name": "todo_list", "arguments": {}, "output": "1. publish the report"}  # fmt: skip
-    assert chat(*[[call] for call in among])
-    assert chat(*[[call, known] for call in among])
-    assert chat(*[[known, call] for call in among])
+    assert chat(*[[call] for call in among]) == ["failing_stretch"]
+    assert chat(*[[call, known] for call in among]) == ["failing_stretch"]
+    assert chat(*[[known, call] for call in among]) == ["failing_stretch"]
 
 
 def checks(failures, change):

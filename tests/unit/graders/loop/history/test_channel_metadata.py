@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.growth import assert_takes_at_most
 from weighbridge.graders.loop import LoopGrader
 from weighbridge.graders.loop.history.channel_metadata import without_metadata
 
@@ -54,5 +55,9 @@ def test_messages_that_share_only_their_metadata_are_requests():
 
 
 def test_headings_without_an_end_take_linear_time():
-    text = "\nSender (untrusted metadata):```json\n" * 30_000
-    assert without_metadata(text) == text
+    def work(count):
+        text = "\nSender (untrusted metadata):```json\n" * count
+        assert without_metadata(text) == text
+        return lambda: without_metadata(text)
+
+    assert_takes_at_most(40, work, size=100_000, of=10_000)
