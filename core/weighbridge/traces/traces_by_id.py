@@ -16,11 +16,11 @@ def traces_by_id(value: Any) -> list[tuple[str, Any]] | None:
 
     An object in a known format is not looked into; the caller has tried this.
     """
-    if type(value) is not dict or not value:
+    if not _has_names(value):
         return None
     if _are_chats(value):
         return list(value.items())
-    if not all(type(held) is dict and _are_chats(held) for held in value.values()):
+    if not all(_has_names(held) and _are_chats(held) for held in value.values()):
         return None
     return [
         (key if len(value) == 1 else f"{outer}/{key}", chat)
@@ -29,11 +29,14 @@ def traces_by_id(value: Any) -> list[tuple[str, Any]] | None:
     ]
 
 
+def _has_names(value: Any) -> bool:
+    return type(value) is dict and bool(value) and all(type(name) is str for name in value)
+
+
 def _are_chats(value: dict[str, Any]) -> bool:
     is_listed = any(type(held) is list for held in value.values())
     return (
-        bool(value)
-        and all(map(_may_be_chat, value.values()))
+        all(map(_may_be_chat, value.values()))
         and not any(map(names_text, value))
         # A plain name may also be that of a column.
         and ((len(value) > 1 and not is_listed) or all(map(_has_digit, value)))

@@ -109,6 +109,7 @@ WEIRD = {
     "nested objects": {"a": {"b": nested(300)}},
     "self-containing": self_containing(),
     "key that is not text": {1: 2, None: 3, ("a",): 4},
+    "key of a list that is not text": {0: [None], "a": {1: [None]}},
     "key with lone surrogate": {"\ud800": 1},
     "hostile object": Hostile(),
     "list of hostile objects": [Hostile(), {"a": Hostile()}],

@@ -187,7 +187,7 @@ ODD = st.sampled_from(
         *([None], [[]], {"a": {}}, [CALL], CHAT, {"type": "text", "text": "x"}),
     ]
 ).map(copy.deepcopy)
-CHANGES = st.sampled_from(["replace", "remove", "double"])
+CHANGES = st.sampled_from(["replace", "remove", "double", "number"])
 
 
 def places(value, path=()):
@@ -217,6 +217,8 @@ def damaged(draw):
             del holder[last]
         elif isinstance(holder, list):
             holder.append(copy.deepcopy(holder[last]))
+        elif change == "number":  # a value from Python may have keys that JSON has not
+            holder[1] = holder.pop(last)
     return value
 
 
@@ -243,6 +245,21 @@ def check(value):
 @given(damaged())
 def test_a_damaged_trace_is_read_or_refused(value):
     check(value)
+
+
+CHATS = [
+    [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello", "name": "a"}],
+    [{"type": "human", "data": {"content": "Hi"}}, {"type": "ai", "data": {"content": "Hello"}}],
+    [None],
+]
+
+
+@pytest.mark.parametrize("key", [0, None, ("a",), b"x"])
+@pytest.mark.parametrize("held", [*CHATS, *({"messages": chat} for chat in CHATS), 1, "text"])
+def test_an_object_whose_keys_are_no_text_is_read_or_refused(key, held):
+    for value in ({key: held}, {"a": {key: held}}, {key: {key: held}}, {"a": held, key: held}):
+        check(value)
+        check([value])
 
 
 @settings(max_examples=examples(200), deadline=None)

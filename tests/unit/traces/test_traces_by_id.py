@@ -50,6 +50,8 @@ def test_the_id_in_a_trace_comes_before_the_key():
         {"u1": CHAT, "u2": [{"score": 1}]},
         {"u1": []},
         {"a": {"b": {"u1": CHAT}}},
+        {1: CHAT},
+        {"a": {1: CHAT}},
         {},
     ],
 )

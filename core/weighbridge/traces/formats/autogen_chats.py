@@ -37,7 +37,7 @@ def are_chats(value: Any) -> bool:
     if type(value) is not dict or not value:
         return False
     some = list(value.items())[:_LOOKED_AT]
-    return all(_is_chat(chat) for _, chat in some) and any(
+    return all(type(name) is str and _is_chat(chat) for name, chat in some) and any(
         not _AGENT_WORDS.isdisjoint(_words_of(name)) or _speaks(name, chat)
         for name, chat in some
         if chat
