@@ -89,30 +89,13 @@ class _Stretch:
 def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[int], int]]:
     """Yield where known failures have a surplus of `least` or more: their indices, and how large it is."""
     budget = WorkBudget()
-    ways, stretch = _Ways(budget), _Stretch()
-    seen: set[tuple[str, str]] = set()
-    counted: str | None = None  #: the message of the last failure that was added
-    is_changed = False  #: whether a call since the last failure may have changed something
+    outcomes, stretch = _Outcomes(budget), _Stretch()
     for index, call in enumerate([*calls, None]):
-        if call is not None and call.result.text is not None:
-            told = call.tool, _told_by(call)
-            is_new = told not in seen
-            seen.add(told)
-            if call.result.has_failed:
-                is_known = ways.add(call)
-                if is_known is False:
-                    stretch.surplus -= 1
-                elif (
-                    is_known
-                    and not (is_changed and is_new)
-                    and (call.message is None or call.message != counted)
-                ):
-                    stretch.add_failure(index, call)
-                    counted = call.message
-                is_changed = False
-            elif not call.result.is_unsuccessful:
-                stretch.surplus -= is_new and bool(told[1])
-                is_changed = is_changed or not is_read_only(call)
+        weight = 0 if call is None or call.result.text is None else outcomes.weigh(call)
+        if call is not None and weight > 0:
+            stretch.add_failure(index, call)
+        else:
+            stretch.surplus += weight
         if stretch.is_over_with(call):
             stretch = _Stretch()
         elif stretch.ends_with(call):
@@ -121,6 +104,44 @@ def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[
             stretch = _Stretch()
         if not budget.is_left:  # whether later failures are known is unknown
             return
+
+
+class _Outcomes:
+    """The results of the calls so far, which decide whether a further one is new."""
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._ways = _Ways(budget)
+        self._seen: set[tuple[str, str]] = set()
+        self._counted: str | None = None  #: the message of the last failure that counted
+        self._is_changed = (
+            False  #: whether a call since the last failure may have changed something
+        )
+
+    def weigh(self, call: Call) -> int:
+        """Return 1 for a known failure, -1 for a result or a failure that is new, and 0 for what is not counted."""
+        text = _told_by(call)
+        is_new = (call.tool, text) not in self._seen
+        self._seen.add((call.tool, text))
+        if call.result.has_failed:
+            return self._weigh_failure(call, is_new=is_new)
+        if call.result.is_unsuccessful:
+            return 0
+        self._is_changed = self._is_changed or not is_read_only(call)
+        return -1 if is_new and text else 0
+
+    def _weigh_failure(self, call: Call, *, is_new: bool) -> int:
+        has_other_details = is_new and self._is_changed
+        self._is_changed = False
+        is_known = self._ways.add(call)
+        if is_known is None:
+            return 0
+        if not is_known:
+            return -1
+        is_counted = call.message is not None and call.message == self._counted
+        if has_other_details or is_counted:
+            return 0
+        self._counted = call.message
+        return 1
 
 
 def _told_by(call: Call) -> str:
