@@ -125,8 +125,8 @@ def is_id(value: Any) -> bool:
     return id_of(value) is not None
 
 
-def is_flat(value: Any) -> bool:
-    """Return whether a value is a text, or has structure."""
+def is_content(value: Any) -> bool:
+    """Return whether a value is a text, an array or an object."""
     return type(value) in (str, dict, list)
 
 
