@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from weighbridge.text import pluralize
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL, meaning_of
@@ -187,7 +188,8 @@ def _add_without_kind(shape: Shape, by_entry: dict[int, str]) -> None:
     ]
     lacking = len(entries) - len(by_entry) - len(bare)
     if lacking:
-        shape.types[NOTHING] = Typed(OTHER, f"{lacking:,} steps have none of these")
+        have = "has" if lacking == 1 else "have"
+        shape.types[NOTHING] = Typed(OTHER, f"{pluralize(lacking, 'step')} {have} none of these")
 
 
 def _own_keys(shape: Shape) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from weighbridge.text import pluralize
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.event_shapes import WORDS_LISTED, may_be_kind
@@ -144,7 +145,9 @@ def _mixed(entries: Sequence[Any], tool: At, model: At | None, tokens: At | None
         return None
     others = len(entries) - len(of)
     if others:
-        types[NOTHING] = Typed(OTHER, f"{others:,} steps that name no tool count as no call")
+        name, count = ("names", "counts") if others == 1 else ("name", "count")
+        told = f"{pluralize(others, 'step')} that {name} no tool {count} as no call"
+        types[NOTHING] = Typed(OTHER, told)
     shape = Shape(entries, tuple(kinds), types, tool=tool.pointer)
     shape.type_of = [of.get(number, OTHER) for number in range(len(entries))]
     shape.score = len(of) if 2 * len(of) >= len(entries) else _WEAK * len(of)

@@ -195,7 +195,8 @@ def _if_only_there(at: At, elsewhere: Observed) -> tuple[bool, str]:
     """Return whether only model calls have some numbers, and a remark if other steps have them, which may be totals."""
     other = elsewhere.at(at.pointer)
     if other and any(type(value) in (int, float) and value for value in other.values):
-        told = f"{len(other.values):,} steps of other types have it too, which would be added"
+        have = "has" if len(other.values) == 1 else "have"
+        told = f"{pluralize(len(other.values), 'step')} of other types {have} it too, which would be added"
         return False, told
     return True, ""
 
