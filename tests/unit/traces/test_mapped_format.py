@@ -1,4 +1,4 @@
-"""Traces in a house format, imported by a description of the locations of their data."""
+"""Traces in a format of a user, imported by a description of the locations of their data."""
 
 from __future__ import annotations
 

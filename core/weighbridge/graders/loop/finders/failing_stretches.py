@@ -25,7 +25,8 @@ _CHARACTERS = 600  #: first characters of a failure, whose words are compared
 _ALIKE = 0.7  #: minimum share of common words, of all words of two failures, for both to be one way to fail
 _REMEMBERED = 40  #: different ways to fail that are compared
 _LEAST_WORDS = 3  #: of a failure that says in which way
-_MAYBE_ID, _ID_CHARACTERS = re.compile(r"\d\w*|[^\W\d]+\d\w*"), 12
+_MAYBE_ID = re.compile(r"\d\w*|[^\W\d]+\d\w*")
+_ID_CHARACTERS = 12  #: minimum length of an id
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Words that say only that a command failed, as after a search without a match.
 _UNTOLD = frozenset(
@@ -39,10 +40,10 @@ _UNTOLD = frozenset(
 def failing_stretches(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find calls of one request that fail in ways known from before, `2 * max_repeats + 2` more than all that bring something new.
+    """Find calls in answer to one request of which `2 * max_repeats + 2` more fail in a known way than bring something new.
 
-    Calls of one message count once. What was seen before, what tells nothing, and a failure with other details after what may
-    have changed something, are not counted. A wait, a call that writes a file, and one that succeeds where it failed before
+    Calls of one message count once. What was seen before, what has no content, and a failure with other details after what may
+    have changed something are not counted. A wait, a call that writes a file, and one that succeeds where it failed before
     start the count again, the last of these without a loop. Calls that go through a list, or whose failures have a number that
     goes up or down, are no loop, nor are those in `known` ones.
     """
