@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.progress import tends_one_way
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -51,7 +52,7 @@ def failing_stretches(
     if sum(call is not None and call.result.has_failed for call in calls) <= least:
         return
     for indices, surplus in _stretches(calls, least):
-        row = [call for at in indices if (call := calls[at]) is not None]
+        row = calls_at(calls, indices)
         if known.isdisjoint(indices) and not (_makes_progress(row) or goes_through_list(row)):
             yield Finding.by(Rule.FAILING_STRETCH, indices, least, count=surplus)
 
