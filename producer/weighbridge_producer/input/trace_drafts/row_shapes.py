@@ -73,31 +73,45 @@ def shape_of_rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
     if tokens and _holds_steps(entries):
         return None
     if tokens and not tool and len(tokens.values) >= _MOST * seen.count:
-        shape = _all(entries, seen, LLM, tokens, calls)
-        used = {n for at in (given, made) if at for n, v in zip(at.entries, at.values, strict=True) if v}  # fmt: skip
-        if len(used) < seen.count:
-            shape.is_sure = False
-            shape.types[OTHERWISE].remark += f"; in {seen.count - len(used):,} of {seen.count:,} they are 0, so that these may be no model calls"  # fmt: skip
-        if calls:
-            shape.types[OTHERWISE].remark += "; if it is a run with its totals, the number of its model calls is not known"  # fmt: skip
-        return shape
+        return _model_calls(entries, seen, [at for at in (made, given) if at], calls)
     if tool and not (tokens and set(tokens.entries) & set(tool.entries)):
-        if len(tool.values) == seen.count:
-            shape = _all(entries, seen, TOOL, tool, None)
-            shape.tool = tool.pointer
-        else:
-            mixed = _mixed(entries, tool, model, tokens)
-            if mixed is None:
-                return None
-            shape = mixed
-        _remark_on_kinds(shape)
-        return shape
+        return _tool_calls(entries, seen, tool, model, tokens)
     if tool and tokens:
         shape = _all(entries, seen, LLM, tokens, tool)
         shape.types[OTHERWISE].remark = "each has tokens and a tool: taken for a model call that calls the tool"  # fmt: skip
         return shape
     answer = seen.find(names.ANSWER, is_text, depth=1)
     return _unsure(entries, seen, model, answer, calls)
+
+
+def _model_calls(
+    entries: Sequence[Any], seen: Observed, tokens: Sequence[At], calls: At | None
+) -> Shape:
+    """Return steps that each have tokens, in one or two counts, as those of a model call."""
+    shape = _all(entries, seen, LLM, tokens[0], calls)
+    used = {n for at in tokens for n, v in zip(at.entries, at.values, strict=True) if v}
+    typed = shape.types[OTHERWISE]
+    if len(used) < seen.count:
+        shape.is_sure = False
+        typed.remark += f"; in {seen.count - len(used):,} of {seen.count:,} they are 0, so that these may be no model calls"  # fmt: skip
+    if calls:
+        typed.remark += "; if it is a run with its totals, the number of its model calls is not known"  # fmt: skip
+    return shape
+
+
+def _tool_calls(
+    entries: Sequence[Any], seen: Observed, tool: At, model: At | None, tokens: At | None
+) -> Shape | None:
+    """Return steps all or some of which name a tool, and have no tokens."""
+    shape: Shape | None
+    if len(tool.values) == seen.count:
+        shape = _all(entries, seen, TOOL, tool, None)
+        shape.tool = tool.pointer
+    else:
+        shape = _mixed(entries, tool, model, tokens)
+    if shape is not None:
+        _remark_on_kinds(shape)
+    return shape
 
 
 def _remark_on_kinds(shape: Shape) -> None:
