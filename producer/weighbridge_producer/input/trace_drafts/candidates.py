@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.mapped_format import resolve
-from weighbridge_producer.input.trace_drafts.observed import escaped
+from weighbridge.traces.json_pointers import escaped, resolve
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
@@ -90,7 +89,7 @@ def _arrays(objects: Sequence[Any]) -> list[str]:
     def look(value: Any, pointer: str, depth: int) -> None:
         for key in list(value)[:_KEYS]:
             held = value[key]
-            inner = pointer + escaped(key)
+            inner = f"{pointer}/{escaped(key)}"
             if len(key) > _KEY_LENGTH or len(found) >= _ARRAYS:
                 continue
             if type(held) is list:

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError
-from weighbridge.traces.mapped_format import MappedFormat, Pointers
+from weighbridge.traces.mapped_format import MappedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weighbridge.traces.json_pointers import Pointers
     from weighbridge_producer.input.trace_drafts.shape import Typed
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.json_pointers import unescaped
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.observed import (
@@ -124,6 +125,6 @@ def _metadata(lines: list[Line], seen: Observed, used: str) -> None:
         and all(is_word(value) or type(value) is bool for value in at.values)
     ]
     for at in kept[:_METADATA_SHOWN]:
-        key = at.pointer[1:].replace("~1", "/").replace("~0", "~")
+        key = unescaped(at.pointer[1:])
         if "." not in key:
             lines.append(Line("", f"metadata.{key}", (at.pointer,)))
