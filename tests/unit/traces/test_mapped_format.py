@@ -1,4 +1,4 @@
-"""Traces in a house format, imported by a description of the locations of their data."""
+"""Traces in a format of a user, imported by a description of the locations of their data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, Usage
-from weighbridge.traces.mapped_format import MappedFormat, resolve
+from weighbridge.traces.json_pointers import resolve
+from weighbridge.traces.mapped_format import MappedFormat
 
 
 def at(pointers):

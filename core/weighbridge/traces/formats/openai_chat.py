@@ -224,15 +224,7 @@ def _read(value: Any) -> list[Trace]:
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     answers = sum(object_of(message).get("role") == "assistant" for message in messages)
     stated = usage_of_run(whole.get(_TOTAL), answers)
-    is_unread = (
-        answer is None
-        and (
-            has_response(value)
-            or bool(value.get(ORIGINAL))
-            or (_is_unanswered(whole) and any(map(whole.get, _ANSWERED)))
-        )
-        and not _is_last(value, messages)
-    )
+    is_unread = answer is None and _has_unread_answer(value, whole, messages)
     if is_unread and are_apart(value):
         # The usage is that of the answer, not of the run.
         usage = usage and structs.replace(usage, is_partial=True)
@@ -257,6 +249,16 @@ def _read(value: Any) -> list[Trace]:
     if is_unread:
         trace = with_unknown_part(trace, dict.fromkeys(COUNTED, UNREAD))
     return [with_unknown_part(trace, missing_of_session(whole))]
+
+
+def _has_unread_answer(value: dict[str, Any], whole: dict[str, Any], messages: list[Any]) -> bool:
+    """Return whether a request has an answer beside its messages, which is not the last of them."""
+    has_answer = (
+        has_response(value)
+        or bool(value.get(ORIGINAL))
+        or (_is_unanswered(whole) and any(map(whole.get, _ANSWERED)))
+    )
+    return has_answer and not _is_last(value, messages)
 
 
 def _note_other_choices(run: Run, choices: list[Any]) -> None:

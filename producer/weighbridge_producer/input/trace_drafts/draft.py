@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError
-from weighbridge.traces.mapped_format import MappedFormat, Pointers
+from weighbridge.traces.mapped_format import MappedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge_producer.input.trace_drafts.shapes import Typed
+    from weighbridge.traces.json_pointers import Pointers
+    from weighbridge_producer.input.trace_drafts.shape import Typed
 
 
 @dataclass(slots=True)

@@ -9,17 +9,25 @@ from weighbridge.errors import InputError
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.candidates import Candidate, candidates
 from weighbridge_producer.input.trace_drafts.draft import Draft
-from weighbridge_producer.input.trace_drafts.observed import Observed, is_id
+from weighbridge_producer.input.trace_drafts.event_shapes import shape_of_events
+from weighbridge_producer.input.trace_drafts.joined_lines import set_lines, values_of_runs
+from weighbridge_producer.input.trace_drafts.observed import Observed, is_text
+from weighbridge_producer.input.trace_drafts.row_shapes import (
+    shape_of_rows,
+    shape_of_totals,
+    shape_of_turns,
+)
 from weighbridge_producer.input.trace_drafts.run_lines import run_lines, totals_lines
-from weighbridge_producer.input.trace_drafts.shapes import Shape, shape_of
 from weighbridge_producer.input.trace_drafts.step_lines import step_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
+    from weighbridge_producer.input.trace_drafts.shape import Shape
 
 _RUNS_TRIED = 200
 _ID_LIKE = re.compile(r"\d{3}|[0-9a-f]{8}-")
-_TOGETHER = "together"
 _WHAT_IS_NEEDED = (
     "a mapping needs one array of objects, or lines of objects, of which each is a step: one call, or an event with a word"
     " that tells model calls and tool calls apart (type, kind, event, role), or the name of a tool, or the tokens of a model"
@@ -37,6 +45,31 @@ def draft_of(beginning: Beginning) -> Draft:
         )
     candidate, shape = ranked[0]
     draft = Draft(candidate.steps, candidate.traces, kinds=shape.kinds, types=shape.types)
+    _remark_on_array(draft, candidate)
+    if not beginning.is_whole:
+        draft.notes.append("Further on in the file may be words for types that are not listed here; `trace check` names them.")  # fmt: skip
+    are_runs = candidate.has_lines and set_lines(draft, candidate, beginning)
+    if shape.is_totals and not are_runs:
+        raise InputError(
+            "no draft can be made: its objects have totals of runs (tokens beside numbers of steps or calls), not their steps",
+            _WHAT_IS_NEEDED,
+        )
+    if shape.is_totals:
+        draft.notes.append("Each line has the totals of a run, and no steps: graders of single steps find nothing in it.")  # fmt: skip
+        totals_lines(draft, Observed(shape.entries))
+    else:
+        draft.notes += shape.notes
+        step_lines(draft, shape)
+        if candidate.owners[0] is not None:
+            run_lines(draft, candidate.owners, shape)
+        _note_what_is_missing(draft, shape)
+    _note_others(draft, ranked, candidate)
+    draft.without_what_does_not_fit(values_of_runs(draft, candidate)[:_RUNS_TRIED])
+    return draft
+
+
+def _remark_on_array(draft: Draft, candidate: Candidate) -> None:
+    """Remark on what is uncertain of where the runs and their steps are."""
     if id_like := next(filter(_ID_LIKE.search, candidate.steps.split("/")[1:]), ""):
         draft.steps_remark = (
             f"{id_like!r} may be an id: then other files have their steps elsewhere"
@@ -45,30 +78,15 @@ def draft_of(beginning: Beginning) -> Draft:
         draft.traces_remark = f"each of these {len(candidate.owners):,} objects is taken for one run, though the name is one of steps: the number of traces may be wrong, and calls may stand twice"  # fmt: skip
     if candidate.without:
         draft.steps_remark = f"{candidate.without:,} of {len(candidate.runs) + candidate.without:,} runs have no such array, and are errors"  # fmt: skip
-    if not beginning.is_whole:
-        draft.notes.append("Further on in the file may be words for types that are not listed here; `trace check` names them.")  # fmt: skip
-    if candidate.has_lines:
-        _set_lines(draft, candidate, beginning)
-    elif not candidate.steps and len(candidate.runs[0]) > 1:
+    if not (candidate.has_lines or candidate.steps) and len(candidate.runs[0]) > 1:
         draft.steps_remark = "all entries of the list are the steps of one run; if they are of several runs, write each run as one object or one line"  # fmt: skip
-    if shape.is_totals:
-        _set_totals(draft, candidate, shape)
-    else:
-        draft.notes += shape.notes
-        step_lines(draft, shape)
-        if candidate.owners[0] is not None:
-            run_lines(draft, candidate.owners, shape)
-        _note_what_is_missing(draft, shape)
-    _note_others(draft, ranked, candidate)
-    draft.without_what_does_not_fit(_values(draft, candidate)[:_RUNS_TRIED])
-    return draft
 
 
 def _ranked(beginning: Beginning) -> list[tuple[Candidate, Shape]]:
     """Return the arrays that are like steps, the likeliest first."""
     found = []
     for place, candidate in enumerate(candidates(beginning)):
-        shape = shape_of(candidate.entries)
+        shape = _shape_of(candidate.entries)
         if shape is not None and shape.score > 0:
             last = names.normal(candidate.steps.rpartition("/")[2])
             named = names.STEPS.index(last) if last in names.STEPS else len(names.STEPS)
@@ -76,6 +94,25 @@ def _ranked(beginning: Beginning) -> list[tuple[Candidate, Shape]]:
     found.sort(key=lambda each: each[0])
     ranked = [(candidate, shape) for _, candidate, shape in found]
     return [each for each in ranked if not any(_is_within(each, other) for other in ranked)]
+
+
+def _shape_of(entries: Sequence[Any]) -> Shape | None:
+    """Return what the steps of an array are; None if nothing in them is like a call."""
+    seen = Observed(entries)
+    if _are_definitions(seen):
+        return None
+    for read in (shape_of_events, shape_of_totals, shape_of_turns, shape_of_rows):
+        shape = read(entries, seen)
+        if shape is not None:
+            return shape
+    return None
+
+
+def _are_definitions(seen: Observed) -> bool:
+    """Return whether the objects describe tools, instead of calls."""
+    described = seen.find(("description",), is_text, depth=2)
+    schema = seen.find(names.SCHEMA, lambda value: type(value) is dict, depth=2)
+    return bool(described and schema and 2 * len(described.values) > seen.count)
 
 
 def _is_within(inner: tuple[Candidate, Shape], outer: tuple[Candidate, Shape]) -> bool:
@@ -94,55 +131,6 @@ def _is_within(inner: tuple[Candidate, Shape], outer: tuple[Candidate, Shape]) -
     is_its_calls = bool(calls) and calls is not None and candidate.steps == calls.pointer
     has_llm_rows = "llm" in held_in.type_of and not held_in.kinds and not calls
     return shape.is_chat or is_its_calls or not shape.is_sure or not has_llm_rows
-
-
-def _set_lines(draft: Draft, candidate: Candidate, beginning: Beginning) -> None:
-    """Set which lines are of one run."""
-    rows = candidate.runs[0]
-    seen = Observed(rows)
-    options = []
-    for rank, name in enumerate(names.RUN_ID):
-        at = seen.find((name,), is_id, depth=2)
-        if at is None or len(at.values) < 0.9 * len(rows):
-            continue
-        distinct = len(set(map(str, at.values)))
-        if distinct == len(rows) and (name in names.CALL_OR_RUN_ID or len(rows) == 1):
-            continue
-        kind = 0 if 1 < distinct < len(rows) else 1 if distinct == len(rows) else 2
-        options.append((kind, rank, at, distinct))
-    if not options:
-        draft.by = _TOGETHER
-        if len(rows) > 1:
-            draft.by_remark = "all lines are one run: none of the usual ids of a run was found (lines: /run_id)"  # fmt: skip
-        return
-    kind, _, at, distinct = min(options, key=lambda each: each[:2])
-    draft.by = at.pointer
-    others = [each[2].pointer for each in options if each[2] is not at]
-    remarks = []
-    if kind == 1:
-        remarks.append("each line has an id of its own here, and is one run")
-    elif kind == 2 and not beginning.is_whole:
-        remarks.append("the lines that were looked at have one id")
-    if others:
-        remarks.append(f"other ids in the lines: {', '.join(others[:4])}")
-    if len(at.values) < len(rows):
-        remarks.append(f"{len(rows) - len(at.values):,} lines have none, and are of the run of the line above")  # fmt: skip
-    draft.by_remark = "; ".join(remarks)
-
-
-def _set_totals(draft: Draft, candidate: Candidate, shape: Shape) -> None:
-    """Set the totals of runs, where each object has those of a run instead of steps."""
-    if (
-        not candidate.has_lines
-        or draft.by == _TOGETHER
-        or not draft.by_remark.startswith("each line")
-    ):
-        raise InputError(
-            "no draft can be made: its objects have totals of runs (tokens beside numbers of steps or calls), not their steps",
-            _WHAT_IS_NEEDED,
-        )
-    draft.notes.append("Each line has the totals of a run, and no steps: graders of single steps find nothing in it.")  # fmt: skip
-    totals_lines(draft, Observed(shape.entries))
 
 
 def _note_what_is_missing(draft: Draft, shape: Shape) -> None:
@@ -164,23 +152,3 @@ def _note_others(draft: Draft, ranked: list[tuple[Candidate, Shape]], chosen: Ca
             others.append(f"{place} ({sum(map(len, other.runs)):,} entries)")
     if others:
         draft.notes.append(f"Other arrays that may be the steps: {', '.join(others[:4])}")
-
-
-def _values(draft: Draft, candidate: Candidate) -> list[Any]:
-    """Return the values that the mapping is applied to, each of one run."""
-    if not candidate.has_lines:
-        if candidate.owners[0] is None:
-            return [candidate.runs[0]]
-        return candidate.owners
-    rows = candidate.runs[0]
-    if draft.by == _TOGETHER:
-        return [rows]
-    from weighbridge.traces.fields import id_of
-    from weighbridge.traces.mapped_format import resolve
-
-    runs: dict[str, list[Any]] = {}
-    run = ""
-    for row in rows:
-        run = id_of(resolve(row, draft.by)) or run
-        runs.setdefault(run, []).append(row)
-    return list(runs.values())

@@ -15,16 +15,22 @@ from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
     is_amount,
+    is_content,
     is_count,
-    is_flat,
     is_id,
     is_word,
 )
-from weighbridge_producer.input.trace_drafts.shapes import token_counts, tool_name
+from weighbridge_producer.input.trace_drafts.usual_facts import (
+    ESTIMATED,
+    remark_on_cost,
+    remark_on_total,
+    token_counts,
+    tool_name,
+)
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
-    from weighbridge_producer.input.trace_drafts.shapes import Shape
+    from weighbridge_producer.input.trace_drafts.shape import Shape
 
 _LOOKED_AT = 500
 _FAILURES_LISTED = 12
@@ -43,7 +49,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
         used |= {pointer for line in lines for pointer in line.pointers}
         _arguments(lines, tool_seen, used)
     if models:
-        _add(lines, "input", _unused(model_seen, names.PROMPT, is_flat, used))
+        _add(lines, "input", _unused(model_seen, names.PROMPT, is_content, used))
     _outputs(lines, tool_seen, model_seen, used, tools)
     _errors(lines, tool_seen, model_seen)
     if models:
@@ -52,7 +58,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     _ids(lines, shape)
     if shape.of_type("result"):
         results = Observed(shape.of_type("result"))
-        _add(lines, "output", _unused(results, names.ANSWER + names.RESULT, is_flat, set(shape.kinds)), section="results")  # fmt: skip
+        _add(lines, "output", _unused(results, names.ANSWER + names.RESULT, is_content, set(shape.kinds)), section="results")  # fmt: skip
         error = results.find(names.ERROR, _is_error, depth=2)
         _add(lines, "error", error, section="results")
         _failures(lines, "results", results, [error] if error else [])
@@ -98,11 +104,11 @@ def _arguments(lines: list[Line], seen: Observed, used: set[str]) -> None:
         by_key = {each.keys[-1]: each for each in inside if len(each.keys) == holder.count("/") + 1}
         at = next((by_key[key] for key in names.ARGUMENTS if key in by_key), None)
         at = at or seen.at(holder)
-    at = at or _unused(seen, names.ARGUMENTS, is_flat, used)
+    at = at or _unused(seen, names.ARGUMENTS, is_content, used)
     if at:
         used.add(at.pointer)
-        whole = " (the whole object, with the tool's name)" if at.pointer == holder else ""
-        _add(lines, "arguments", at, whole.strip(" ()"))
+        remark = "the whole object, with the tool's name" if at.pointer == holder else ""
+        _add(lines, "arguments", at, remark)
 
 
 def _outputs(
@@ -111,7 +117,7 @@ def _outputs(
     first = {line.pointers[0] for line in lines if line.name in {"input", "arguments"}}
     taken = used | first
     found = [_unused(tools, names.RESULT, lambda _: True, taken)] if entries else []
-    found.append(_unused(models, names.ANSWER, is_flat, taken))
+    found.append(_unused(models, names.ANSWER, is_content, taken))
     pointers = tuple(dict.fromkeys(at.pointer for at in found if at))
     if pointers:
         lines.append(Line("step", "output", pointers))
@@ -124,11 +130,12 @@ def _is_error(value: Any) -> bool:
 def _errors(lines: list[Line], tools: Observed, models: Observed) -> None:
     """Add where errors are, and what else shows a failure."""
     found = [seen.find(names.ERROR, _is_error, depth=1) for seen in (tools, models)]
-    within = [at for at in tools.all() if len(at.keys) == 2 and at.keys[0] in names.RESULT and at.keys[1] == "error" and all(map(_is_error, at.values))]  # fmt: skip
-    pointers = dict.fromkeys(at.pointer for at in (*found, *within[:1]) if at)
-    if pointers:
+    within = (at for at in tools.all() if len(at.keys) == 2 and at.keys[0] in names.RESULT and at.keys[1] == "error" and all(map(_is_error, at.values)))  # fmt: skip
+    errors = [at for at in (*found, next(within, None)) if at]
+    if errors:
+        pointers = dict.fromkeys(at.pointer for at in errors)
         lines.append(Line("step", "error", tuple(pointers)))
-    _failures(lines, "step", tools, [at for at in (*found, *within[:1]) if at])
+    _failures(lines, "step", tools, errors)
 
 
 def _failures(lines: list[Line], section: str, seen: Observed, errors: Sequence[At]) -> None:
@@ -142,9 +149,7 @@ def _failures(lines: list[Line], section: str, seen: Observed, errors: Sequence[
             remark = f"by this, {pluralize(len(new), 'call')} without a text of an error failed"
             words = sorted({json.dumps(value) for value in found.values()})[:_FAILURES_LISTED]
             literal = f"{{{quoted(at.pointer)}: [{', '.join(words)}]}}"
-            line = Line(section, "failed_when", (at.pointer,), remark)
-            line.literal = literal
-            lines.append(line)
+            lines.append(Line(section, "failed_when", (at.pointer,), remark, literal=literal))
             return
 
 
@@ -161,7 +166,7 @@ def _is_failure(key: str, value: Any) -> bool:
 def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
     _add(lines, "model", seen.find(names.MODEL, is_word))
     given, made = token_counts(seen)
-    elsewhere = Observed([each for each, of in zip(shape.entries, shape.type_of, strict=True) if of != "llm"])  # fmt: skip
+    elsewhere = Observed(shape.of_type(*{*shape.type_of} - {"llm"}))
     remark = ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):
         if at:
@@ -176,27 +181,23 @@ def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
         total = seen.find(names.TOTAL_TOKENS, is_count)
         if total:
             active, remark = _if_only_there(total, elsewhere)
-            is_sure = total.keys[-1].startswith("total")
-            _add(lines, "usage.total_tokens", total, remark or ("" if is_sure else "taken for the total of input and output"), is_active=active)  # fmt: skip
-        estimate = seen.find(("tokenestimate", "estimatedtokens"), is_count)
+            _add(lines, "usage.total_tokens", total, remark or remark_on_total(total), is_active=active)  # fmt: skip
+        estimate = seen.find(names.ESTIMATES, is_count)
         if estimate and not total:
-            _add(lines, "usage.total_tokens", estimate, "an estimate, by its name", is_active=False)
+            _add(lines, "usage.total_tokens", estimate, ESTIMATED, is_active=False)
     cost = seen.find(names.COST, is_amount)
     if cost:
         active, remark = _if_only_there(cost, elsewhere)
-        if "usd" not in cost.keys[-1]:
-            remark = remark or "if it is in US dollars"
-        _add(lines, "cost_usd", cost, remark, is_active=active)
+        _add(lines, "cost_usd", cost, remark or remark_on_cost(cost), is_active=active)
 
 
 def _if_only_there(at: At, elsewhere: Observed) -> tuple[bool, str]:
     """Return whether only model calls have some numbers, and a remark if other steps have them, which may be totals."""
     other = elsewhere.at(at.pointer)
     if other and any(type(value) in (int, float) and value for value in other.values):
-        return (
-            False,
-            f"{len(other.values):,} steps of other types have it too, which would be added",
-        )
+        have = "has" if len(other.values) == 1 else "have"
+        told = f"{pluralize(len(other.values), 'step')} of other types {have} it too, which would be added"
+        return False, told
     return True, ""
 
 
@@ -240,22 +241,9 @@ def _calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
     draft.calls_at, draft.calls_remark = calls.pointer, shape.calls_remark
     held = _held(calls)
     if all(map(is_word, held)):
-        draft.lines.append(Line("calls", "name", ("",), is_needed=True))
-        beside = seen.find(names.SURE_ARGUMENTS, is_flat, depth=1)
-        if beside and beside.keys[-1] != "input":
-            lost = f"the arguments, at {beside.pointer} of the step, cannot be reached from here"
-            draft.calls_remark = "; ".join(filter(None, (lost, shape.calls_remark)))
+        _names_of_calls(draft, seen)
     else:
-        inner = Observed(held)
-        name = tool_name(inner) or inner.find(names.NAME_IN_OBJECT, is_word, depth=2)
-        if name:
-            draft.lines.append(Line("calls", "name", (name.pointer,), is_needed=True))
-        used = {name.pointer} if name else set()
-        arguments = _unused(inner, names.ARGUMENTS, is_flat, used)
-        _add(draft.lines, "arguments", arguments, section="calls")
-        used |= {arguments.pointer} if arguments else set()
-        _add(draft.lines, "output", _unused(inner, names.RESULT, lambda _: True, used), section="calls")  # fmt: skip
-        _add(draft.lines, "error", inner.find(names.ERROR, _is_error, depth=1), section="calls")
+        _facts_of_calls(draft.lines, Observed(held))
     if shape.of_type("result"):
         return
     result = seen.find(
@@ -264,6 +252,28 @@ def _calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
     if result and calls.pointer != result.pointer:
         draft.results_at = result.pointer
         draft.lines.append(Line("results", "output", ("",), is_needed=True))
+
+
+def _names_of_calls(draft: Draft, seen: Observed) -> None:
+    """Add that calls are names of tools, and remark on arguments beside them."""
+    draft.lines.append(Line("calls", "name", ("",), is_needed=True))
+    beside = seen.find(names.SURE_ARGUMENTS, is_content, depth=1)
+    if beside and beside.keys[-1] != "input":
+        lost = f"the arguments, at {beside.pointer} of the step, cannot be reached from here"
+        draft.calls_remark = "; ".join(filter(None, (lost, draft.calls_remark)))
+
+
+def _facts_of_calls(lines: list[Line], seen: Observed) -> None:
+    """Add where the facts of calls are, each of which is an object."""
+    name = tool_name(seen) or seen.find(names.NAME_IN_OBJECT, is_word, depth=2)
+    if name:
+        lines.append(Line("calls", "name", (name.pointer,), is_needed=True))
+    used = {name.pointer} if name else set()
+    arguments = _unused(seen, names.ARGUMENTS, is_content, used)
+    _add(lines, "arguments", arguments, section="calls")
+    used |= {arguments.pointer} if arguments else set()
+    _add(lines, "output", _unused(seen, names.RESULT, lambda _: True, used), section="calls")
+    _add(lines, "error", seen.find(names.ERROR, _is_error, depth=1), section="calls")
 
 
 def _held(calls: At) -> list[Any]:

@@ -12,7 +12,7 @@ from weighbridge.errors import Fault, TraceError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.mapped_format import PointerUse, entries_at, resolve
+from weighbridge.traces.json_pointers import PointerUse, entries_at, resolve
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES, with_unread_lines
 from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind
@@ -55,6 +55,25 @@ def mapped_cases(
             yield from reader.document(whole, number)
         else:
             yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size)
+
+
+def lines_by_run(lines: list[Any], pointer: str) -> dict[str, list[Any]]:
+    """Return the values of lines by the ids of their runs at a pointer; empty if none has an id.
+
+    A line without an id is of the run of the line above; those before the first id are of the first run.
+    """
+    runs: dict[str, list[Any]] = {}
+    run: str | None = None
+    unnamed: list[Any] = []  #: the lines before the first with an id
+    for line in lines:
+        run = id_of(resolve(line, pointer)) or run
+        if run is None:
+            unnamed.append(line)
+            continue
+        if not runs:
+            runs[run] = unnamed
+        runs.setdefault(run, []).append(line)
+    return runs
 
 
 class _TraceReader:
@@ -159,21 +178,8 @@ class _TraceReader:
             yield self._trace(trace, one, size if number == 1 else 0, run=name)
 
     def _runs(self, lines: list[Any], size: int) -> Iterator[SourceLine]:
-        """Yield the case of each run, by its id in the lines.
-
-        A line without an id is of the run of the line above; those before the first id are of the first run.
-        """
-        runs: dict[str, list[Any]] = {}
-        run: str | None = None
-        unnamed: list[Any] = []  #: the lines before the first with an id
-        for line in lines:
-            run = id_of(resolve(line, self._mapping.by)) or run
-            if run is None:
-                unnamed.append(line)
-                continue
-            if not runs:
-                runs[run] = unnamed
-            runs.setdefault(run, []).append(line)
+        """Yield the case of each run, by its id in the lines."""
+        runs = lines_by_run(lines, self._mapping.by)
         for number, (name, held) in enumerate(runs.items()):
             yield self._trace(held, name, 0 if number else size, run=name)
         if not runs:

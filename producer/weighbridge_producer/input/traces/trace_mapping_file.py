@@ -15,7 +15,6 @@ from weighbridge.traces.mapped_format import (
     RUN_FIELDS,
     STEP_FIELDS,
     MappedFormat,
-    Pointers,
     parts_of,
 )
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, RESULT, SKIP, STEP_TYPES
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from weighbridge.traces.json_pointers import Pointers
     from weighbridge.traces.mapped_failures import FailingValues
 
 _SECTIONS = {"step": STEP_FIELDS, "calls": CALL_FIELDS, "results": RESULT_FIELDS}
