@@ -230,6 +230,10 @@ class TraceError(WeighbridgeError):
     """A trace cannot be read: it is damaged, or not one trace."""
 
     code = "TRACE_UNREADABLE"
+    step: int | None = None  #: number of the step that is wrong, from 1, if known
+    path: str | None = (
+        None  #: its field, or that of the trace, if known, such as `usage.input_tokens`
+    )
 
 
 class UnknownTraceFormatError(TraceError):

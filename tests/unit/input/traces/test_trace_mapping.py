@@ -225,7 +225,7 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
         ("steps: /e\ncalls: /c", "calls is not an object"),
-        ("steps: /e\nlines: each", "all lines of a file are one trace"),
+        ("steps: /e\nlines: each", "line 2: 'lines' is 'each', neither 'together' nor"),
         ("steps: /e\nstep: {failed_when: false}", "line 2: failed_when is not an object"),
         (
             "steps: /e\nstep: {failed_when: {ok: false}}",
@@ -233,6 +233,26 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ),
         ("steps: /e\nstep: {failed_when: {/ok: null}}", "'/ok' in failed_when has no texts"),
         ("steps: /e\nstep: {failed_when: {/ok: []}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: .nan}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: 2026-01-01}}", "booleans: '2026-01-01'"),
+        ("steps: /e\nstep: []", "line 2: step is not an object"),
+        ("steps: /e\ncalls: 5", "line 2: calls is not an object"),
+        ("steps: /e\ncalls: {name: /n}", "line 2: calls has no 'at'"),
+        ("steps: /e\ncalls: {at: /c/*}", "calls.at is '/c/*', but /* stands for all values only"),
+        (
+            "steps: /a/*/b",
+            "steps is '/a/*/b', but /* stands for all values only at the end of steps",
+        ),
+        *[
+            (f"steps: /e\nstep: {{types: {types}}}", "line 2: 'types' is not an object")
+            for types in ("llm", "[llm]", "5", "[]", "false")
+        ],
+        ("steps: /e\nstep: {types: {1: llm, '1': tool}}", "'1' is in types twice"),
+        ("steps: /e\nstep: {types: {2026-01-01: llm}}", "'2026-01-01' in types is no text"),
+        (
+            "steps: ''\nlines: /run\ntraces: /x",
+            "line 2: 'lines' and 'traces' contradict each other",
+        ),
         ("[1]", "the mapping is not an object"),
         ("steps: /e\nstep: !!python/name:os.system {}", "tag"),
     ],
@@ -242,6 +262,35 @@ def test_a_wrong_mapping_is_refused_with_its_line(tmp_path, text, told):
     with pytest.raises(MappingError) as caught:
         read_trace_mapping(tmp_path / "map.yaml")
     assert told in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("steps: events", "as in /events"), ("steps: ''\nlines: run_id", "write lines: /run_id for")],
+)
+def test_a_pointer_without_its_slash_is_shown_with_it(tmp_path, text, hint):
+    (tmp_path / "map.yaml").write_text(text)
+    with pytest.raises(MappingError) as caught:
+        read_trace_mapping(tmp_path / "map.yaml")
+    assert hint in caught.value.hint
+
+
+def test_a_mapping_without_an_end_is_refused_by_its_size():
+    with pytest.raises(MappingError, match=r"'/dev/zero' has more than 1,048,576 bytes"):
+        read_trace_mapping("/dev/zero")
+
+
+def test_types_failures_and_arguments_may_have_other_names_than_texts(tmp_path):
+    mapping = """
+steps: ""
+lines: together
+step: {type: /k, types: {2: tool, true: llm, ~: skip}, arguments: {5: /a}, failed_when: {/ok: &no false}}
+"""
+    lines = [{"k": 2, "a": "x", "ok": 0}, {"k": True, "ok": False}, {"z": 1}]
+    (line,) = lines_of(tmp_path, "\n".join(map(json.dumps, lines)), mapping)
+    tool, llm = json.loads(line.raw)["inputs"]["trace"]["steps"]
+    assert tool == {"type": "tool", "arguments": {"5": "x"}}
+    assert llm == {"type": "llm", "error": "ok: false"}
 
 
 def test_an_array_of_pointers_is_refused_with_the_fields_that_may_have_one(tmp_path):
