@@ -75,8 +75,8 @@ class Fault:
 
     @property
     def names_line(self) -> bool:
-        """Whether the message begins with the line of the input, which may hold several in one trace."""
-        return self.message.startswith(("line ", "lines "))
+        """Whether the message begins with the line of the input, which may hold several in one trace, or with its item."""
+        return self.message.startswith(("line ", "lines ", "item "))
 
     def at(self, location: str) -> Fault:
         """Return the fault with a location, if one is given."""

@@ -361,13 +361,14 @@ class Source:
                 self.notes.count_empty_file(name)
         yield from found
         self.notes.count_texts(lines.log.texts, lines.log.first_text)
-        self.notes.empty_sessions += lines.empty_sessions
+        self.notes.count_empty_sessions(lines.empty_sessions)
 
     def _reading(
         self, name: str, ids: DuplicateIndex, on_cases: Callable[[], None] | None = None
     ) -> Reading:
         mapping = self.trace_mapping
-        wrapper = TraceWrapper(name, ids, is_one_of_several=self.names_locations)
+        on_empty = self.notes.count_empty_sessions
+        wrapper = TraceWrapper(name, ids, on_empty, is_one_of_several=self.names_locations)
         if mapping is None:
             return lambda lines: as_cases(lines, wrapper, on_cases)
         on_known = partial(self.notes.count_known_format, name)

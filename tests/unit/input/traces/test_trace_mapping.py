@@ -181,6 +181,56 @@ def test_a_line_with_nan_leaves_only_the_counts_of_its_own_run_at_least(tmp_path
     assert fault.fault.message == "lines 3 and 4 have NaN or Infinity, which are not JSON"
 
 
+ROWS = 'lines: /of\nsteps: ""\nstep: {type: /kind, types: {model: llm, tool: tool}}'
+
+
+def test_an_error_in_a_run_of_lines_names_the_line_of_the_file_and_the_run(tmp_path):
+    kinds = ["model", "model", "model", "model", "odd"]
+    rows = [{"kind": kind, "of": "ab"[place // 2 % 2]} for place, kind in enumerate(kinds)]
+    text = "\n" + "\n\n".join(map(json.dumps, rows))
+    *_, blank, first, second = lines_of(tmp_path, text, ROWS)
+    assert (blank.fault, second.fault) == (None, None)
+    told = "line 10: the trace mapping does not fit run 'a': step 3 has the type 'odd' at '/kind'"
+    assert first.fault.message.startswith(told)
+    for indent in (None, 1):
+        first, _ = lines_of(tmp_path, json.dumps(rows, indent=indent), ROWS, name="all.json")
+        assert first.fault.message.startswith(told.replace("line 10", "item 5"))
+
+
+def test_an_error_in_one_of_several_traces_names_it(tmp_path):
+    runs = {"k1": {"events": EVENTS}, "k2": 5}
+    mapping = MAPPING + "traces: /of/*"
+    lines = [json.dumps({"of": runs}), json.dumps({"of": {"z": 7}})]
+    _, second, third = lines_of(tmp_path, "\n".join(lines), mapping)
+    told = "the trace mapping does not fit run 'k2': there is no array of steps at '/events'"
+    assert second.fault.message == f"line 1: {told}"
+    assert third.fault.message == f"line 2: {told.replace('k2', 'z')}"
+    _, second = lines_of(tmp_path, json.dumps({"of": runs}, indent=1), mapping, name="all.json")
+    assert second.fault.message == f"item 2: {told}"
+
+
+def in_latin_2(tmp_path, text, mapping, name):
+    (tmp_path / "map.yaml").write_text(mapping)
+    (tmp_path / name).write_text(text, encoding="cp1250")
+    form = read_trace_mapping(tmp_path / "map.yaml")
+    source = Source(tmp_path / name, Settings(), trace_mapping=form)
+    return [line.fault for line in source if line.fault]
+
+
+def test_text_that_is_not_utf_8_is_told_as_such_with_its_lines(tmp_path):
+    rows = [json.dumps({"kind": "tool", "x": x, "of": "a"}, ensure_ascii=False) for x in "żłx"]
+    (fault,) = in_latin_2(tmp_path, "\n".join(rows), ROWS + "\n", "flat.jsonl")
+    assert (fault.code, fault.message) == ("INVALID_UTF8", "lines 1 and 2 are not UTF-8")
+    assert fault.hint.startswith("save the file as UTF-8; the other lines were read")
+    run = {"run": "ż", "events": EVENTS}
+    text = json.dumps(run, ensure_ascii=False)
+    (fault,) = in_latin_2(tmp_path, text, MAPPING, "runs.jsonl")
+    assert (fault.code, fault.message) == ("INVALID_UTF8", "byte 10 is not UTF-8: 0xbf")
+    text = "\n" + json.dumps(run, ensure_ascii=False, indent=1)
+    (fault,) = in_latin_2(tmp_path, text, MAPPING, "run.json")
+    assert fault.message == "line 3: byte 10 is not UTF-8: 0xbf"
+
+
 def test_a_file_of_which_no_line_is_json_has_only_its_fault(tmp_path):
     mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: together')
     (line,) = lines_of(tmp_path, "starting up\ndone\n", mapping)
