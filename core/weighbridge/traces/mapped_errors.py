@@ -30,7 +30,7 @@ def no_type(step: int, pointers: Sequence[str]) -> TraceError:
     return _of_step(
         step,
         f"step {step} has nothing at {named}, the pointer of step.type",
-        f'write `"{NOTHING}": {SKIP}` in step.types to leave out such steps, or `"{NOTHING}": other` to count them',
+        f'correct the pointer, or write `"{NOTHING}": {SKIP}` in step.types to leave out such steps, or `"{NOTHING}": other`',
     )
 
 

@@ -305,7 +305,7 @@ def test_types_match_numbers_and_booleans_in_their_json_form():
         (
             {"log": {"events": [{}]}},
             "step 1 has nothing at '/kind', the pointer of step.type",
-            'write `"": skip` in step.types',
+            'correct the pointer, or write `"": skip` in step.types',
         ),
         (
             {

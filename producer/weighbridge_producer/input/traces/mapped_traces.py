@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
 
+#: Hint for a table that is to be read with a trace mapping.
+NO_TABLES = (
+    "a trace mapping is for traces in JSON; if a column of the table has traces in a known format, give --map"
+    " custom_id=@row,trace=COLUMN instead of it"
+)
+
+
 def mapped_cases(
     lines: Iterator[SourceLine],
     wrapper: TraceWrapper,

@@ -181,56 +181,6 @@ def test_a_line_with_nan_leaves_only_the_counts_of_its_own_run_at_least(tmp_path
     assert fault.fault.message == "lines 3 and 4 have NaN or Infinity, which are not JSON"
 
 
-ROWS = 'lines: /of\nsteps: ""\nstep: {type: /kind, types: {model: llm, tool: tool}}'
-
-
-def test_an_error_in_a_run_of_lines_names_the_line_of_the_file_and_the_run(tmp_path):
-    kinds = ["model", "model", "model", "model", "odd"]
-    rows = [{"kind": kind, "of": "ab"[place // 2 % 2]} for place, kind in enumerate(kinds)]
-    text = "\n" + "\n\n".join(map(json.dumps, rows))
-    *_, blank, first, second = lines_of(tmp_path, text, ROWS)
-    assert (blank.fault, second.fault) == (None, None)
-    told = "line 10: the trace mapping does not fit run 'a': step 3 has the type 'odd' at '/kind'"
-    assert first.fault.message.startswith(told)
-    for indent in (None, 1):
-        first, _ = lines_of(tmp_path, json.dumps(rows, indent=indent), ROWS, name="all.json")
-        assert first.fault.message.startswith(told.replace("line 10", "item 5"))
-
-
-def test_an_error_in_one_of_several_traces_names_it(tmp_path):
-    runs = {"k1": {"events": EVENTS}, "k2": 5}
-    mapping = MAPPING + "traces: /of/*"
-    lines = [json.dumps({"of": runs}), json.dumps({"of": {"z": 7}})]
-    _, second, third = lines_of(tmp_path, "\n".join(lines), mapping)
-    told = "the trace mapping does not fit run 'k2': there is no array of steps at '/events'"
-    assert second.fault.message == f"line 1: {told}"
-    assert third.fault.message == f"line 2: {told.replace('k2', 'z')}"
-    _, second = lines_of(tmp_path, json.dumps({"of": runs}, indent=1), mapping, name="all.json")
-    assert second.fault.message == f"item 2: {told}"
-
-
-def in_latin_2(tmp_path, text, mapping, name):
-    (tmp_path / "map.yaml").write_text(mapping)
-    (tmp_path / name).write_text(text, encoding="cp1250")
-    form = read_trace_mapping(tmp_path / "map.yaml")
-    source = Source(tmp_path / name, Settings(), trace_mapping=form)
-    return [line.fault for line in source if line.fault]
-
-
-def test_text_that_is_not_utf_8_is_told_as_such_with_its_lines(tmp_path):
-    rows = [json.dumps({"kind": "tool", "x": x, "of": "a"}, ensure_ascii=False) for x in "żłx"]
-    (fault,) = in_latin_2(tmp_path, "\n".join(rows), ROWS + "\n", "flat.jsonl")
-    assert (fault.code, fault.message) == ("INVALID_UTF8", "lines 1 and 2 are not UTF-8")
-    assert fault.hint.startswith("save the file as UTF-8; the other lines were read")
-    run = {"run": "ż", "events": EVENTS}
-    text = json.dumps(run, ensure_ascii=False)
-    (fault,) = in_latin_2(tmp_path, text, MAPPING, "runs.jsonl")
-    assert (fault.code, fault.message) == ("INVALID_UTF8", "byte 10 is not UTF-8: 0xbf")
-    text = "\n" + json.dumps(run, ensure_ascii=False, indent=1)
-    (fault,) = in_latin_2(tmp_path, text, MAPPING, "run.json")
-    assert fault.message == "line 3: byte 10 is not UTF-8: 0xbf"
-
-
 def test_a_file_of_which_no_line_is_json_has_only_its_fault(tmp_path):
     mapping = MAPPING.replace("steps: /events", 'steps: ""\nlines: together')
     (line,) = lines_of(tmp_path, "starting up\ndone\n", mapping)
@@ -312,35 +262,6 @@ def test_a_wrong_mapping_is_refused_with_its_line(tmp_path, text, told):
     with pytest.raises(MappingError) as caught:
         read_trace_mapping(tmp_path / "map.yaml")
     assert told in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [("steps: events", "as in /events"), ("steps: ''\nlines: run_id", "write lines: /run_id for")],
-)
-def test_a_pointer_without_its_slash_is_shown_with_it(tmp_path, text, hint):
-    (tmp_path / "map.yaml").write_text(text)
-    with pytest.raises(MappingError) as caught:
-        read_trace_mapping(tmp_path / "map.yaml")
-    assert hint in caught.value.hint
-
-
-def test_a_mapping_without_an_end_is_refused_by_its_size():
-    with pytest.raises(MappingError, match=r"'/dev/zero' has more than 1,048,576 bytes"):
-        read_trace_mapping("/dev/zero")
-
-
-def test_types_failures_and_arguments_may_have_other_names_than_texts(tmp_path):
-    mapping = """
-steps: ""
-lines: together
-step: {type: /k, types: {2: tool, true: llm, ~: skip}, arguments: {5: /a}, failed_when: {/ok: &no false}}
-"""
-    lines = [{"k": 2, "a": "x", "ok": 0}, {"k": True, "ok": False}, {"z": 1}]
-    (line,) = lines_of(tmp_path, "\n".join(map(json.dumps, lines)), mapping)
-    tool, llm = json.loads(line.raw)["inputs"]["trace"]["steps"]
-    assert tool == {"type": "tool", "arguments": {"5": "x"}}
-    assert llm == {"type": "llm", "error": "ok: false"}
 
 
 def test_an_array_of_pointers_is_refused_with_the_fields_that_may_have_one(tmp_path):
