@@ -246,7 +246,10 @@ class _TraceReader:
         if own_id:
             found["id"] = own_id
         metadata = found.get("metadata")
-        raw, unread = orjson.dumps(found), self._unread[None] + (self._unread[run] if run else 0)
+        raw = _written(found, place)
+        if isinstance(raw, Fault):
+            return SourceLine(b"\n", raw, size)
+        unread = self._unread[None] + (self._unread[run] if run else 0)
         return self._wrapper.case(
             *(with_unread_lines(raw, unread) if unread else raw, own_id, where, size),
             orjson.dumps(metadata) if metadata else b"",
@@ -258,21 +261,27 @@ class _TraceReader:
         found = self._native(inputs["trace"], place)
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
-        whole = {**case, "inputs": {**inputs, "trace": found}}
-        return SourceLine(orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE), None, size)
+        raw = _written({**case, "inputs": {**inputs, "trace": found}}, place)
+        if isinstance(raw, Fault):
+            return SourceLine(b"\n", raw, size)
+        return SourceLine(raw + b"\n", None, size)
 
     def _native(self, trace: Any, place: TracePlace) -> dict[str, Any] | Fault:
         """Return a trace in the native form, or a fault if it cannot be converted."""
         try:
-            found = self._mapping.form.to_native(trace, self._use)
-            orjson.dumps(found)
+            return self._mapping.form.to_native(trace, self._use)
         except TraceError as error:
             return place.misfit(error)
-        except TypeError as error:
-            text = f"the trace cannot be written as JSON: {error}"
-            hint = "write very large numbers as strings"
-            return place.fault(ErrorCode.NUMBER_OUT_OF_RANGE, text, hint)
-        return found
+
+
+def _written(value: Any, place: TracePlace) -> bytes | Fault:
+    """Return a trace, or a case with one, as JSON, or a fault if it has what a line cannot have."""
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        text = f"the trace cannot be written as JSON: {error}"
+        hint = "write very large numbers as strings"
+        return place.fault(ErrorCode.NUMBER_OUT_OF_RANGE, text, hint)
 
 
 _HINT = "compare the pointers of the trace mapping with the file"

@@ -69,6 +69,15 @@ def test_an_error_in_a_run_of_lines_names_the_line_of_the_file_and_the_run(tmp_p
         assert first.fault.message.startswith(told.replace("line 10", "item 5"))
 
 
+@pytest.mark.parametrize("case", [{}, {"custom_id": "c", "inputs": {}, "more": 2**70}])
+def test_a_number_that_no_line_can_have_is_an_error_of_its_trace(tmp_path, case):
+    trace = {"events": [EVENTS[0] | ({} if case else {"text": 2**70})]}
+    value = {**case, "inputs": {"trace": trace}} if case else trace
+    (line,) = lines_of(tmp_path, json.dumps(value))
+    assert line.fault.code == "NUMBER_OUT_OF_RANGE"
+    assert line.fault.hint == "write very large numbers as strings"
+
+
 def test_an_error_in_one_of_several_traces_names_it(tmp_path):
     runs = {"k1": {"events": EVENTS}, "k2": 5}
     mapping = MAPPING + "traces: /of/*"
