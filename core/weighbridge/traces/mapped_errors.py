@@ -17,11 +17,18 @@ _KINDS = {dict: "an object", list: "an array", str: "a text", bool: "a boolean"}
 def no_steps(pointer: str, found: Any) -> TraceError:
     """Return the error for a trace without an array at the pointer of the steps, where something else may be."""
     what = "" if found is None else f", but {_KINDS.get(type(found), 'a number')}"
-    hint = (
-        "correct `steps` in the trace mapping; it is the JSON Pointer of an array, or, with /* at its end, of an object"
-        " whose values are the steps"
+    return TraceError(
+        f"there is no array of steps at {pointer!r}{what}", how_to_point("steps", pointer)
     )
-    return TraceError(f"there is no array of steps at {pointer!r}{what}", hint)
+
+
+def how_to_point(name: str, pointer: str) -> str:
+    """Return what the pointer to the array of steps or traces may be, as a hint."""
+    only = " only" if "*" in pointer.split("/")[:-1] else ""
+    return (
+        f"correct `{name}` in the trace mapping: the JSON Pointer of an array, or, with /* at its end{only}, of an object whose"
+        f" values are the {name}"
+    )
 
 
 def no_type(step: int, pointers: Sequence[str]) -> TraceError:

@@ -295,7 +295,7 @@ def test_types_match_numbers_and_booleans_in_their_json_form():
         (
             {"log": {"events": {"a": 1}}},
             "there is no array of steps at '/log/events', but an object",
-            "with /* at its end",
+            "or, with /* at its end, of an object whose values are the steps",
         ),
         (
             {"log": {"events": [{"kind": "human"}, {"kind": True}]}},
@@ -329,6 +329,14 @@ def test_an_error_says_what_is_wrong_where_and_what_would_work(value, message, h
         form.read(value)
     assert caught.value.message == message
     assert hint in caught.value.hint
+
+
+def test_a_wildcard_within_a_pointer_is_told_to_be_for_its_end():
+    form = MappedFormat(steps="/a/*/b", type=("/type",))
+    assert len(form.read({"a": {"*": {"b": [{"type": "llm"}]}}}).steps) == 1
+    with pytest.raises(TraceError) as caught:
+        form.read({"a": {"x": {"b": []}}})
+    assert "or, with /* at its end only, of an object" in caught.value.hint
 
 
 def test_an_error_in_a_field_of_a_result_names_the_pointer_in_results():

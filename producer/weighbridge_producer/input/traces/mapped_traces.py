@@ -14,6 +14,7 @@ from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
 from weighbridge.traces.json_pointers import PointerUse, entries_at, resolve
+from weighbridge.traces.mapped_errors import how_to_point
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES, with_unread_lines
 from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind
@@ -186,10 +187,9 @@ class _TraceReader:
             yield self._trace(held, name or self._wrapper.name, size, place, run=name or None)
             size = 0
         if not runs:
-            fault = Fault(
-                ErrorCode.MISSING_FIELD, f"no line has the id of its run at {by!r}", _HINT
-            )
-            yield SourceLine(b"\n", fault, size)
+            text = f"no line has the id of its run at {by!r}"
+            hint = "correct `lines` in the trace mapping: the JSON Pointer of a text or whole number in each line"
+            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, hint), size)
 
     def value(
         self, raw: bytes, where: str, size: int, line: int | None = None, first: int = 0
@@ -219,7 +219,8 @@ class _TraceReader:
         unit = unit if self._names_lines else ""
         if traces is None:
             text = f"there is no array of traces at {self._mapping.traces!r}"
-            fault = TracePlace(unit, line or 1).fault(ErrorCode.MISSING_FIELD, text, _HINT)
+            hint = how_to_point("traces", self._mapping.traces or "")
+            fault = TracePlace(unit, line or 1).fault(ErrorCode.MISSING_FIELD, text, hint)
             yield SourceLine(b"\n", fault, size)
             return
         for number, (name, trace) in enumerate(traces, 1):
@@ -282,6 +283,3 @@ def _written(value: Any, place: TracePlace) -> bytes | Fault:
         text = f"the trace cannot be written as JSON: {error}"
         hint = "write very large numbers as strings"
         return place.fault(ErrorCode.NUMBER_OUT_OF_RANGE, text, hint)
-
-
-_HINT = "compare the pointers of the trace mapping with the file"

@@ -44,7 +44,6 @@ _OWN_KEYS = {
     "results": ("at", _FAILED_WHEN),
 }
 _TOGETHER = "together"
-_OF_VALUES = ("steps", "traces")  #: keys whose pointers may end with /*
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class _TraceMappingReader:
         step = root.get("step") or {}
         together = self._lines(root)
         form = MappedFormat(
-            steps=self._array_at(root, "steps", "steps"),
+            steps=self._pointer(root, "steps"),
             run=self._pointers(root, [name for name in RUN_FIELDS if name in root]),
             step=sections["step"],
             type=self._types_at(step),
@@ -96,7 +95,7 @@ class _TraceMappingReader:
             failed_when={name: self._failing(root[name]) for name in _SECTIONS if name in root},
             model=self._pointer(root, "model") if "model" in root else "",
         )
-        traces = self._array_at(root, "traces", "traces") if "traces" in root else None
+        traces = self._pointer(root, "traces") if "traces" in root else None
         by = "" if together in (None, _TOGETHER) else together
         return TraceMapping(form, traces, together is not None, by, str(self._file.plain(root)))
 
@@ -138,19 +137,18 @@ class _TraceMappingReader:
     def _at(self, root: Any, name: str) -> str | None:
         section = root.get(name) or {}
         if "at" in section:
-            return self._array_at(section, "at", f"{name}.at")
+            return self._array_at(section, name)
         if name == "calls" and section:
             hint = 'write at: and the JSON Pointer of the calls in a step; "" is the step itself'
             self._file.fail("calls has no 'at'", root, name, hint)
         return None
 
-    def _array_at(self, node: Any, key: str, name: str) -> str:
-        """Return the pointer to an array; only those of `steps` and `traces` may end with /*, for the values of an object."""
-        pointer = self._pointer(node, key)
-        tokens = pointer.split("/")[1:]
-        if "*" in (tokens[:-1] if name in _OF_VALUES else tokens):
-            text = f"{name} is {pointer[:80]!r}, but /* stands for all values only at the end of {' and '.join(_OF_VALUES)}"
-            self._file.fail(text, node, key, "write the JSON Pointer of one array")
+    def _array_at(self, section: Any, name: str) -> str:
+        """Return the pointer to the calls or results in a step; it cannot stand for all values of an object, as that of `steps`."""
+        pointer = self._pointer(section, "at")
+        if "*" in pointer.split("/"):
+            text = f"{name}.at is {pointer[:80]!r}, but /* stands for all values only at the end of steps and traces"
+            self._file.fail(text, section, "at", "write the JSON Pointer of one array")
         return pointer
 
     def _failing(self, section: Any) -> FailingValues:
