@@ -32,7 +32,7 @@ from weighbridge.graders.loop.finders.known_walks import known_walks
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
-from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
+from weighbridge.graders.loop.finders.repeated_calls import recurring_questions
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
 from weighbridge.graders.loop.finders.repeated_results import (
@@ -183,7 +183,7 @@ def _repeats(run: CallRun) -> Iterator[Finding]:
     """Find calls that were made before with the same results, in any order, unless they mostly move."""
     repeated = [
         finding
-        for find in (ordered_calls, few_calls, repeated_calls)
+        for find in (ordered_calls, few_calls)
         for finding in find(run.calls, run.row, run.limits)
     ]
     return without_moves(repeated, run.calls, run.limits, run.moves)

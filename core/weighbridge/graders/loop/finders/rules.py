@@ -138,29 +138,11 @@ class Rule(Enum):
         "",
         _MORE_THAN_REPEATS,
     )
-    RETOLD_SCREEN = (
-        Kind.NOISY_RESULTS,
-        "the same step, with one screen described in other words,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
-    RETOLD_RESULTS = (
-        Kind.NOISY_RESULTS,
-        "the same step, with results that say the same in other words,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
     CYCLE_WITH_FAILURES = (
         Kind.CYCLE,
         "the same {steps}, with failures that are alike,",
         "",
         _ROUNDS,
-    )
-    CYCLE_WITH_NEW_IDS = (
-        Kind.CYCLE,
-        "the same {steps}, failing in each round,",
-        "",
-        Least(2, unit="rounds"),
     )
     VARIED_CYCLE = (
         Kind.CYCLE,
@@ -186,14 +168,6 @@ class Rule(Enum):
         Least(4, 2),
         "if a third of the results say nothing or are missing",
     )
-    FEW_CALLS_ALONE = (
-        Kind.INTERLEAVED,
-        "a few steps, with hardly anything else between them,",
-        "",
-        Least(3, 1),
-        Least(4, 2),
-        "if a third of the results say nothing or are missing",
-    )
     FEW_FAILING_CALLS = (
         Kind.INTERLEAVED,
         "a few failing steps, with few others between them,",
@@ -201,14 +175,6 @@ class Rule(Enum):
         _MORE_THAN_TWICE,
         Least(4, 2),
         "if each comes less often",
-    )
-    CALLS_MADE_BEFORE = (
-        Kind.INTERLEAVED,
-        "steps that were all made before, with the same results,",
-        "",
-        _TWICE,
-        _FOUR_TIMES,
-        "if most are changes that succeed",
     )
     RECURRING_QUESTION = (
         Kind.INTERLEAVED,
