@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
@@ -35,14 +34,9 @@ from weighbridge.graders.loop.finders.refused_edits import refused_edits
 from weighbridge.graders.loop.finders.repeated_calls import recurring_questions
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
-from weighbridge.graders.loop.finders.repeated_results import (
-    repeated_results,
-    requests_of_several_tools,
-)
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
     retried_failures,
-    rounds_across_requests,
 )
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
@@ -50,12 +44,10 @@ from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
 from weighbridge.graders.loop.finders.silent_rows import silent_rows
 from weighbridge.graders.loop.finders.unanswered_searches import unanswered_searches
 from weighbridge.graders.loop.finders.unchanged_failures import (
-    returning_checks,
     unchanged_checks,
     unchanged_failures,
 )
 from weighbridge.graders.loop.finders.undone_changes import undone_changes
-from weighbridge.graders.loop.finders.unmet_conditions import unmet_conditions
 from weighbridge.graders.loop.finders.unmoved_screens import unmoved_screens
 from weighbridge.graders.loop.finders.vain_changes import vain_changes
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
@@ -242,11 +234,8 @@ _GROUPS = (
                 _repeats,
                 _in_row(retried_failures),
                 _if_failing(_in_row(failures_across_requests)),
-                _by_calls(rounds_across_requests),
                 _in_row(recurring_questions),
                 _if_failing(_by_calls(varied_attempts)),
-                _by_calls(repeated_results),
-                _if_failing(_by_calls(requests_of_several_tools)),
                 _in_row(failing_cycles),
             ),
         )
@@ -273,14 +262,13 @@ _GROUPS = (
             (_unless_known(returning_reasons),),
             (_if_results_return(_unless_known(unchanged_failures)),),
             (_if_failing(_unless_known(unchanged_checks)),),
-            (_if_failing(_unless_known(returning_checks)),),
             (_if_failing(_unless_known(vain_changes)),),
             (_unless_known(undone_changes),),
             (_unless_known(idle_changes),),
             (_unless_known(unmoved_screens),),
             (_by_calls(silent_rows),),
-            (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
-            (_if_failing(_by_calls(failing_rows)), _if_failing(_by_calls(broken_tools))),
+            (_by_calls(malformed_calls),),
+            (_if_failing(_by_calls(failing_rows)),),
             (_unless_known(unanswered_searches),),
             (_unless_known(known_items),),
             (_unless_known(known_lines),),

@@ -199,13 +199,6 @@ class Rule(Enum):
         "if the service was slow or busy and others lie between",
     )
 
-    ROUNDS_ACROSS_REQUESTS = (
-        Kind.SAME_FAILURE,
-        "calls that were all made before, a third of which tried to change something and failed,",
-        "although the user wrote between them",
-        _MORE_THAN_TWICE,
-    )
-
     # Failures of calls that differ
     REFUSED_EDITS = (
         Kind.SAME_FAILURE,
@@ -249,29 +242,11 @@ class Rule(Enum):
         _TWICE,
         "if their words are related",
     )
-    RETRIES_WHILE_READING = (
-        Kind.SAME_FAILURE,
-        "calls that fail with the same text",
-        "which differ only in numbers, paths, options or wording, with nothing but reads and failures between them",
-        _THREE_TIMES,
-    )
-    FAILURES_IN_A_ROW = (
-        Kind.SAME_FAILURE,
-        "calls in a row with the same failure",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
     FAILING_ROW = (
         Kind.SAME_FAILURE,
         "calls in a row that fail, in few ways,",
         "with at most known results between them",
         _THREE_TIMES,
-    )
-    BROKEN_TOOL = (
-        Kind.SAME_FAILURE,
-        "questions to a tool that fails in the same way each time,",
-        "with few other calls between them that work",
-        Least(2, 1),
     )
     FAILING_STRETCH = (
         Kind.SAME_FAILURE,
@@ -284,12 +259,6 @@ class Rule(Enum):
         "calls in a row that try to change something and fail, in few ways,",
         "although the user wrote between them",
         Least(6),
-    )
-    ONE_REQUEST_OF_SEVERAL_TOOLS = (
-        Kind.SAME_FAILURE,
-        "one request of several tools",
-        "with nothing but failures between them",
-        Least(1, 2),
     )
     RETURNING_REASON = (
         Kind.SAME_FAILURE,
@@ -313,28 +282,10 @@ class Rule(Enum):
         _THREE_TIMES,
         "if the failure has less than 100 characters, or a check succeeds in the end, and that is more",
     )
-    RETURNING_CHECK = (
-        Kind.SAME_FAILURE,
-        "a check that fails in two or three known ways",
-        "whatever was changed between them",
-        _THREE_TIMES,
-    )
     VAIN_CHANGES = (
         Kind.SAME_FAILURE,
         "runs that fail for one reason",
         "with changes between most of them",
-        _THREE_TIMES,
-    )
-    UNMET_CONDITION = (
-        Kind.SAME_FAILURE,
-        "calls that one unmet condition refuses",
-        "with at most as many others between them",
-        _TWICE,
-    )
-    DENIALS = (
-        Kind.SAME_FAILURE,
-        "calls that are denied in the same words",
-        "with at most as many others between them",
         _THREE_TIMES,
     )
     MALFORMED_CALLS = (
@@ -345,20 +296,8 @@ class Rule(Enum):
         _THREE_TIMES,
         "if each begins with another unknown word",
     )
-    ONE_MALFORMED_CALL = (
-        Kind.SAME_FAILURE,
-        "malformed calls in a row with the same values",
-        "with nothing else between them",
-        _MORE_THAN_REPEATS,
-    )
 
     # Calls that bring nothing new, whether they fail or not
-    GROWING_REQUESTS = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "requests with one result",
-        "each of which has the words of the one before",
-        _TWICE,
-    )
     REWORDED_QUESTION = (
         (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
         "one question in other words",
@@ -382,18 +321,6 @@ class Rule(Enum):
         "related calls with one result",
         "which are at least two of three calls in their range",
         _THREE_TIMES,
-    )
-    ONE_STATE = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "instructions that are answered with one state",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
-    NO_EFFECT = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "actions in a row with one result",
-        "which had no effect on what is shown",
-        _FOUR_TIMES,
     )
     KNOWN_RESULTS = (
         Kind.NOTHING_NEW,

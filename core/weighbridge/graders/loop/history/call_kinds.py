@@ -116,9 +116,7 @@ _CLAIM_WORDS = 4  #: fewer words are an answer, and each answer may be a new att
 ARGUMENTS_CHARACTERS = 240
 COMMAND_CHARACTERS = 1_000
 _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
-_PROSE_CHARACTERS = 2_000
 _VALUES_EXAMINED = 100
-_has_sentence = occurs(r"(?:\b[a-z][a-z']{0,14}[,;.]? ){12}")
 _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
@@ -304,13 +302,6 @@ def is_natural_language(call: Call) -> bool:
     values = value.values() if type(value) is dict else [value]
     texts = [each for each in values if type(each) is str]
     return any(map(_WORDS.search, texts)) and not any(map(_QUERY.search, texts))
-
-
-def is_prose(call: Call) -> bool:
-    """Return whether an argument of a call has a whole sentence, which is no command, name or path."""
-    value = call.arguments.value
-    values = islice(value.values(), _VALUES_EXAMINED) if type(value) is dict else [value]
-    return any(type(each) is str and _has_sentence(each[:_PROSE_CHARACTERS]) for each in values)
 
 
 def ends_work(call: Call) -> bool:

@@ -54,51 +54,6 @@ def test_work_that_is_done_again_is_a_loop_only_after_twice_as_many_calls(again,
     assert [kind for kind, _ in kinds(steps)] == found
 
 
-PIPES = [
-    "rm -f /logs/*.tmp",
-    "grep -v tmp",
-    "sort -n",
-    "awk '{print $2}'",
-    "uniq",
-    "head -3",
-    "wc -c",
-    "tr a b",
-]
-
-
-def growing(count, output):
-    return [bash(" | ".join(PIPES[: at + 1]), output) for at in range(count)]
-
-
-def test_six_commands_that_only_grow_and_have_one_result_are_a_loop():
-    assert kinds(growing(6, "")) == [("nothing_new", 6)]
-    assert kinds(growing(5, "")) == []
-    assert kinds(growing(2, ""), max_repeats=1) == [("nothing_new", 2)]
-    assert kinds(growing(7, ""), max_repeats=4) == []
-
-
-def test_commands_that_only_grow_with_one_result_and_then_another_are_none():
-    outputs = ["", "", "", "", *["none"] * 4]
-    steps = [
-        {**step, "output": output} for step, output in zip(growing(8, ""), outputs, strict=True)
-    ]
-    assert kinds([bash("ls", "notes"), *steps]) == []
-
-
-def test_commands_that_change_or_shrink_are_other_attempts():
-    backwards = growing(8, "")[::-1]
-    assert kinds(backwards) == []
-    other = [bash(f"touch {room} && mkdir {room}s", "") for room in ROOMS]
-    assert kinds(other) == []
-
-
-def test_a_confirmation_of_each_larger_request_is_progress():
-    tags = [
-        tool("tag", {"names": " ".join(ROOMS[: at + 1])}, "Tags were updated.") for at in range(6)
-    ]
-    assert kinds(tags) == []
-
-
 CONDITIONS = ["year > 1990", "city <> ''", "id > 0", "name IS NOT NULL", "price < 10", "sold = 1"]
 
 

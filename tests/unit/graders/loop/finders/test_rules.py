@@ -71,13 +71,6 @@ REPEATED = {
         ],
         5,
     ),
-    "unmet_condition": (
-        [
-            [call("remote", {"do": f"{word} --now"}, "You need to set up a connection first.")]
-            for word in WORDS
-        ],
-        5,
-    ),
     "repeated_change": (
         [[call("append", {"path": "a.md", "text": "deck " * 40}, f"{at} lines")] for at in range(20)],
         4,
