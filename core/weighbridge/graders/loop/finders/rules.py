@@ -330,50 +330,10 @@ class Rule(Enum):
         _TWO_MORE,
         "if failed calls are repeated exactly, which count twice",
     )
-    KNOWN_ANSWERS = (
-        Kind.NOTHING_NEW,
-        "calls that only read, with one or two answers,",
-        "with nothing else between them",
-        _THREE_TIMES,
-        _FOUR_TIMES,
-        "for questions in words, with one answer",
-    )
-    FEW_LONG_ANSWERS = (
-        Kind.NOTHING_NEW,
-        "commands with at most three long answers",
-        "with nothing else between them",
-        _FOUR_TIMES,
-    )
-    KNOWN_ITEMS = (
-        Kind.NOTHING_NEW,
-        "related searches that list hardly anything new",
-        "with at most three calls between two of them, which change nothing",
-        _MORE_THAN_REPEATS,
-        _TWICE,
-        "for other calls that read",
-    )
     KNOWN_LINES = (
         Kind.NOTHING_NEW,
         "reads of files that show known lines",
         "with only calls between them that change nothing",
-        _FOUR_TIMES,
-    )
-    KNOWN_SCREENS = (
-        Kind.NOTHING_NEW,
-        "screens without a new line",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
-    FAILING_SCREENS = (
-        Kind.NOTHING_NEW,
-        "screens without a new line, half of which show a failure,",
-        "with at most half as many others between them",
-        Least(8),
-    )
-    UNMOVED_SCREEN = (
-        Kind.NOTHING_NEW,
-        "actions that show one of a few known screens",
-        "with nothing else between them",
         _FOUR_TIMES,
     )
     WALK_IN_CIRCLES = (
@@ -395,18 +355,6 @@ class Rule(Enum):
         "edits that were undone",
         "with no new result of a check between them",
         _TWICE,
-    )
-    IDLE_WRITING = (
-        Kind.NOTHING_NEW,
-        "calls that write in hardly a new word",
-        "with at most known results between them",
-        _FOUR_TIMES,
-    )
-    SILENCE = (
-        Kind.NOTHING_NEW,
-        "calls that print nothing, although such calls usually do,",
-        "with nothing but edits between them",
-        _THREE_TIMES,
     )
 
     UNANSWERED_SEARCHES = (
