@@ -294,27 +294,6 @@ def farewells(rng: Random) -> Events:
     return made
 
 
-CLOSINGS = (
-    "we have reached the natural conclusion of this work",
-    "there are no further steps to take here",
-    "this concludes our session on the matter",
-    "the task has been completed as far as I can",
-    "I wish you all the best with it",
-    "nothing else remains to be done",
-    "we have come to the end of what is possible",
-)
-
-
-def closings_when_told_to_go_on(rng: Random) -> Events:
-    """An agent that gives up and says farewell in other words each time the harness prompts it to go on."""
-    prompt = rng.choice(("Please proceed to the next step.", "Continue with the task."))
-    made: Events = []
-    for said in rng.sample(CLOSINGS, rng.randint(5, 7)):
-        text = f"{sentence(rng, 20)}. As {sentence(rng, 5)}, {said}. {sentence(rng, 20)}."
-        made += [Say(text, loop=True), User(prompt)]
-    return made
-
-
 def change_made_again(rng: Random) -> Events:
     """The same lines are appended, the same letter is sent, or the same thing is booked, each time with success."""
     count, kind = rng.randint(10, 15), rng.randrange(3)
@@ -363,7 +342,6 @@ LOOPS: dict[str, Family] = {
         near_identical_text,
         text_in_turn,
         farewells,
-        closings_when_told_to_go_on,
         change_made_again,
     )
 }

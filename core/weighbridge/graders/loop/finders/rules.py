@@ -399,12 +399,6 @@ class Rule(Enum):
         "with at most one other review of that agent between two",
         _MORE_THAN_REPEATS,
     )
-    WORK_HANDED_IN_AGAIN = (
-        Kind.TEXT,
-        "the same work, handed in again although faults were found,",
-        "",
-        _TWICE,
-    )
     CODE_HANDED_IN_AGAIN = (
         Kind.TEXT,
         "the same code in other words, handed in again by one of several agents,",
@@ -416,12 +410,6 @@ class Rule(Enum):
         "texts with the same long beginning",
         "without an action or a reply between",
         _MORE_THAN_TWICE,
-    )
-    UNHEARD_ANSWERS = (
-        Kind.SAME_BEGINNING,
-        "questions with the same beginning",
-        "half of whose answers repeat an earlier one",
-        _TWICE,
     )
     REFUSED_WITHOUT_ACTION = (
         Kind.REFUSED,
@@ -438,18 +426,6 @@ class Rule(Enum):
     REFUSED_CLAIMS = (
         Kind.REFUSED,
         "claims to be done or unable, refused the same way,",
-        "without a call between",
-        _TWO_MORE,
-    )
-    REFUSED_STATE = (
-        Kind.REFUSED,
-        "answers that leave the state as it was",
-        "without a call between",
-        _THREE_TIMES,
-    )
-    CLOSING_ANSWERS = (
-        Kind.REFUSED,
-        "answers that end the work, although a prompt asks to continue,",
         "without a call between",
         _TWO_MORE,
     )
@@ -513,12 +489,6 @@ class Rule(Enum):
         "without an answer or a call between",
         Least(3, 2),
     )
-    FAILED_ANSWERS_IN_TURNS = (
-        Kind.FAILED_ANSWERS,
-        "model calls that fail in two ways in turns",
-        "without an answer or a call between",
-        Least(6, 1),
-    )
     UNANSWERED_REQUESTS = (
         Kind.FAILED_ANSWERS,
         "model calls that fail with errors of before",
@@ -548,7 +518,6 @@ _WITH_OTHERS_BETWEEN = frozenset(
         Rule.REPORTED_FAILURE,
         Rule.REPEATED_REVIEW,
         Rule.CUT_OFF_ANSWERS,
-        Rule.WORK_HANDED_IN_AGAIN,
         Rule.CODE_HANDED_IN_AGAIN,
     )
 )
