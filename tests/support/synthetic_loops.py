@@ -294,46 +294,6 @@ def farewells(rng: Random) -> Events:
     return made
 
 
-def dialog_that_returns(rng: Random) -> Events:
-    """A dialog that is dismissed by one of two buttons and comes back, on one of three pages with one of two banners."""
-    pages = [
-        "\n".join((sentence(rng, 6), f"[0] <button>{token(rng)}", f"[1] <a>{token(rng)}", token(rng, 9)))
-        for _ in range(3)
-    ]  # fmt: skip
-    banners = [sentence(rng, 5) for _ in range(2)]
-    states = [f"{page}\n{banner}" for page in pages for banner in banners]
-    order = [*rng.sample(states, 6), *(rng.choice(states) for _ in range(rng.randint(16, 24)))]
-    return [
-        looped(
-            "click",
-            {"index": rng.choice((0, 0, 1))},
-            f"{state}\nClock: {rng.randint(10, 19)}:{rng.randint(10, 59)}",
-        )
-        for state in order
-    ]
-
-
-CLOSINGS = (
-    "we have reached the natural conclusion of this work",
-    "there are no further steps to take here",
-    "this concludes our session on the matter",
-    "the task has been completed as far as I can",
-    "I wish you all the best with it",
-    "nothing else remains to be done",
-    "we have come to the end of what is possible",
-)
-
-
-def closings_when_told_to_go_on(rng: Random) -> Events:
-    """An agent that gives up and says farewell in other words each time the harness prompts it to go on."""
-    prompt = rng.choice(("Please proceed to the next step.", "Continue with the task."))
-    made: Events = []
-    for said in rng.sample(CLOSINGS, rng.randint(5, 7)):
-        text = f"{sentence(rng, 20)}. As {sentence(rng, 5)}, {said}. {sentence(rng, 20)}."
-        made += [Say(text, loop=True), User(prompt)]
-    return made
-
-
 def change_made_again(rng: Random) -> Events:
     """The same lines are appended, the same letter is sent, or the same thing is booked, each time with success."""
     count, kind = rng.randint(10, 15), rng.randrange(3)
@@ -355,23 +315,6 @@ def change_made_again(rng: Random) -> Events:
     }
     first = rng.randint(1000, 5000)
     return [looped("book", trip, {"booking": f"B{first + at}"}) for at in range(count)]
-
-
-def commands_with_known_answers(rng: Random) -> Events:
-    """A search for one word in one folder, in changing forms of the command, with one or two answers."""
-    word, folder, line = token(rng, 8), f"src/{token(rng)}", sentence(rng, 8)
-    bare, named = f"{line} {word}", f"{folder}/{token(rng)}.py: {line} {word}"
-    forms = (
-        (f"grep -r {word} {folder}/*.py", bare),
-        (f"grep -rh {word} {folder} --include=*.py", bare),
-        (f"find {folder} -name *.py | xargs grep -h {word}", bare),
-        (f"find {folder} -type f -name *.py -exec grep {word} {{}} +", bare),
-        (f"grep -rH {word} {folder}", named),
-        (f"grep -rH --include=*.py {word} {folder}", named),
-        (f"find {folder} -type f -name *.py | xargs grep -H {word}", named),
-    )
-    chosen = [*rng.sample(forms, 7), *(rng.choice(forms) for _ in range(rng.randint(4, 7)))]
-    return [looped("run", {"command": command}, answer) for command, answer in chosen]
 
 
 LOOPS: dict[str, Family] = {
@@ -399,10 +342,7 @@ LOOPS: dict[str, Family] = {
         near_identical_text,
         text_in_turn,
         farewells,
-        dialog_that_returns,
-        closings_when_told_to_go_on,
         change_made_again,
-        commands_with_known_answers,
     )
 }
 

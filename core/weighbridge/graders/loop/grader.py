@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 46
+    version = 47
     Config = LoopConfig
     settings: LoopConfig
 

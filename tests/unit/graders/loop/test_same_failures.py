@@ -60,7 +60,6 @@ def kinds(steps, **config):
 
 
 FAMILIES = pytest.mark.parametrize("attempts", [greps, views, tickets, claims])
-FAMILIES_WITHOUT_CLAIMS = pytest.mark.parametrize("attempts", [greps, views, tickets])
 
 
 @FAMILIES
@@ -106,32 +105,6 @@ def test_looks_that_show_what_is_known_do_not_part_them(attempts):
 def test_anything_new_between_them_parts_them(attempts, news):
     steps = attempts(6)
     assert kinds([*steps[:3], news, *steps[3:]]) == []
-
-
-READ = [bash(f"cat part{at}.py", f"def f{at}(): ...  # {'abcdefghi'[at]}") for at in range(9)]
-
-
-@FAMILIES_WITHOUT_CLAIMS
-def test_nine_retries_in_trifles_are_a_loop_although_something_is_read_between(attempts):
-    steps = [step for pair in zip(attempts(9), READ, strict=True) for step in pair]
-    assert kinds(steps) == [("same_failure", 9)]
-    assert kinds(steps[2:]) == []
-
-
-@FAMILIES_WITHOUT_CLAIMS
-def test_a_change_between_the_retries_parts_them(attempts):
-    steps = [step for pair in zip(attempts(9), READ, strict=True) for step in pair]
-    edit = tool("edit", {"path": "c.py", "new": "x"}, "The file was edited.")
-    assert kinds([*steps[:8], edit, *steps[8:]]) == []
-    assert kinds([*steps[:7], edit, *steps[8:]]) == []
-
-
-def test_nine_changes_that_worked_are_no_loop_although_the_next_one_fails():
-    said = "Running the checks of the harbour: "
-    changes = [tool("plan", {"part": at, "to": "quay"}, f"{said}saved") for at in range(9)]
-    steps = [step for pair in zip(changes, READ, strict=True) for step in pair]
-    failed = tool("plan", {"part": 9, "to": "quay"}, f"{said}Error: failed")
-    assert kinds([*steps, failed]) == []
 
 
 def test_an_action_without_effect_on_nine_numbered_things_is_a_loop():
@@ -215,9 +188,6 @@ def test_things_that_are_tried_once_each_have_half_as_many_attempts_more():
     assert kinds(files[:8]) == []
     assert kinds(files) == [("same_failure", 9)]
     assert kinds([*files[:5], files[2]]) == [("same_failure", 6)]
-    steps = [step for pair in zip(files, READ, strict=True) for step in pair]
-    assert kinds(steps) == [("same_failure", 9)]
-    assert kinds(steps[2:]) == []
 
 
 def test_a_limit_that_is_raised_is_another_attempt():
@@ -409,23 +379,3 @@ def test_a_result_that_denies_success_is_a_failure_not_a_confirmation():
 
     assert kinds(attempts("False")) == [("same_failure", 8)]
     assert kinds(attempts("True")) == []
-
-
-def test_one_failure_of_several_tools_nine_times_in_a_row_is_a_loop():
-    tried = [
-        ("click", "Dhos Bittersweet"), ("click", "Zevia Ginger Beer"), ("search", "mocktail recipe"),
-        ("search", "drink without sugar"), ("search", "cocktails"), ("open", "cart"),
-        ("open", "page 2"), ("exit", "exit"), ("exit", "quit"),
-    ]  # fmt: skip
-    steps = [
-        {"id": f"s{at}", "type": "tool", "name": tool, "arguments": {"argument": said}, "output": "Invalid action!"}
-        for at, (tool, said) in enumerate(tried, 1)
-    ]  # fmt: skip
-    assert verdict_of(steps) == "fail"
-    assert verdict_of(steps[1:]) == "pass"
-    steps[4]["output"] = "Error: nothing in the cart"
-    assert verdict_of(steps) == "pass"
-
-
-def verdict_of(steps):
-    return LoopGrader(config={}).grade({"format": "weighbridge", "steps": steps})["verdict"]

@@ -25,26 +25,31 @@ _tells_of_retry = occurs(
 )
 _CHARACTERS = 600  #: of an error that are read
 _COMPARED_CHARACTERS = 400  #: of these without numbers that are compared
-#: by the number of different errors
-_RULES = {
-    1: Rule.FAILED_ANSWERS,
-    2: Rule.FAILED_ANSWERS_IN_TURNS,
-}
 
 
 def failed_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find `3 * max_repeats + 2` model calls in a row that give no answer and fail with one error, except for its numbers and ids.
 
-    With two errors in turns, as from a model and the one in its place, it is `6 * max_repeats + 1`. No tool is called and no new
-    request made in between, and their inputs, if they are recorded, are equal. Retries of which the last gets an answer
-    have waited for the service.
+    No tool is called and no new request made in between, and their inputs, if they are recorded, are equal. Retries of which
+    the last gets an answer have waited for the service.
     """
     if not any(turn.step.error for turn in turns):  # as in most runs
         return
     failures = [*map(_failure, turns)]
-    yield from _found(turns, [(failure, failure[:1]) for failure in failures], limits)
-    yield from _found(turns, [(failure[1:], failure[:1]) for failure in failures], limits)
+    yield from _rows_of_one_error(turns, failures, limits)
     yield from _unanswered_requests(turns, failures, limits)
+
+
+def _rows_of_one_error(
+    turns: Sequence[Message], failures: Sequence[tuple[Any, ...]], limits: Limits
+) -> Iterator[Finding]:
+    least = Rule.FAILED_ANSWERS.least(limits)
+    for failure, indices in groupby(range(len(turns)), failures.__getitem__):
+        found = tuple(indices)
+        end = found[-1] + 1
+        is_answered = end < len(turns) and _goes_on(turns[end - 1], turns[end])
+        if failure and len(found) >= least and not is_answered:
+            yield Finding.by(Rule.FAILED_ANSWERS, found, least)
 
 
 def _unanswered_requests(
@@ -92,21 +97,6 @@ def _rows_without_answer(
     for calls, indices in groupby(range(len(turns)), calls_before.__getitem__):
         if calls is not None:
             yield list(indices)
-
-
-def _found(
-    turns: Sequence[Message], failures: Sequence[tuple[Any, Any]], limits: Limits
-) -> Iterator[Finding]:
-    """Yield the rows of turns with equal failures; each failure is what has to be equal, and the error."""
-    for failed, indices in groupby(range(len(turns)), lambda index: failures[index][0]):
-        found = tuple(indices)
-        errors = {failures[index][1] for index in found if failed}
-        is_answered = found[-1] + 1 < len(turns) and _goes_on(
-            turns[found[-1]], turns[found[-1] + 1]
-        )
-        rule = _RULES.get(len(errors))
-        if rule and len(found) >= rule.least(limits) and not is_answered:
-            yield Finding.by(rule, found, rule.least(limits))
 
 
 def _is_retry_note(reply: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from weighbridge.graders.loop.history.failures import (
     show_progress,
     without_places,
 )
-from weighbridge.graders.loop.history.tool_names import creates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,20 +21,15 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _REMEMBERED = 3  #: last failures of a call, one of which the next may be like
-_with_digits = re.compile(r"\b[^\W\d]*\d\w*", re.ASCII)
 
 
 def failing_cycles(
     calls: Sequence[Call | None], row: list[int], limits: Limits
 ) -> Iterator[Finding]:
-    """Find the same calls in the same order, with equal results or failures that are alike.
-
-    From `2 * max_repeats` rounds on, one of whose calls fails each time, things that are created may also have new ids.
-    """
+    """Find the same calls in the same order, with equal results or failures that are alike."""
     in_cycles = _in_cycles(calls, limits)
     if not in_cycles:
         return
-    yield from _with_new_ids(calls, limits)
     failed = [
         call
         for call in calls
@@ -53,24 +46,6 @@ def failing_cycles(
             if several and not any(map(_shows_progress, phases)):
                 least = limits.least_length(period)
                 yield Finding.by(Rule.CYCLE_WITH_FAILURES, range(*span), least, period=period)
-
-
-def _with_new_ids(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    for period, span in cycles(_asked(calls), limits.max_period):
-        least = Rule.CYCLE_WITH_NEW_IDS.least(limits) * period
-        if span.length >= least:
-            phases = [_calls_of(calls, span, start, period) for start in range(period)]
-            fails = any(all(call.result.is_unsuccessful for call in phase) for phase in phases)
-            if fails and all(map(_makes_the_same, phases)):
-                yield Finding.by(Rule.CYCLE_WITH_NEW_IDS, range(*span), least, period=period)
-
-
-def _makes_the_same(phase: Sequence[Call]) -> bool:
-    """Return whether results are recorded and equal, or those of a tool that creates something are but for words with digits."""
-    results = {call.result.masked for call in phase}
-    if creates(phase[0].tool):
-        results = {_with_digits.sub("#", result) for result in results}
-    return len(results) == 1 and phase[0].result.text is not None
 
 
 def _asked(calls: Sequence[Call | None]) -> list[int]:

@@ -27,14 +27,12 @@ def few_calls(calls: Sequence[Call | None], row: list[int], limits: Limits) -> I
     repeat = limits.max_repeats
     often = max(2, repeat)
     held, twice_held = (Rule.FEW_CALLS.least(limits, other=other) for other in (False, True))
-    window = Rule.FEW_CALLS_ALONE.least(limits)
+    window = held + repeat
     if max(Counter(row).values(), default=0) < often:
         return
     failing = _failing_only(calls, row, often)
-    few = min(repeat + 1, limits.max_period)
     searches = (
         (Rule.FEW_CALLS, row, NoveltyLimits(window, repeat + 1, often, held)),
-        (Rule.FEW_CALLS_ALONE, row, NoveltyLimits(window, few, 2, window)),
         (Rule.FEW_FAILING_CALLS, failing, NoveltyLimits(window, window, often, held)),
         (
             Rule.FEW_FAILING_CALLS,

@@ -160,7 +160,7 @@ class _Stretches:
             )
         if not is_read_only(call):
             return False
-        if is_specific(result[1]):
+        if _is_specific(result[1]):
             return not _read_different_files(call, earlier) and self._are_alike(
                 call, earlier, _SAME_QUESTION
             )
@@ -275,6 +275,6 @@ def _quotes(failure: str) -> list[str]:
     return _QUOTED.findall(failure[:_FAILURE_CHARACTERS].casefold())
 
 
-def is_specific(text: str) -> bool:
+def _is_specific(text: str) -> bool:
     """Return whether a result is an answer specific to one question."""
     return is_answer(text) and not reports_no_effect(text) and _INFORMATIVE.search(text) is not None

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.graders.loop.finders.broken_tools import broken_tools
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
@@ -17,9 +16,6 @@ from weighbridge.graders.loop.finders.failing_rows import failing_rows
 from weighbridge.graders.loop.finders.failing_stretches import failing_stretches
 from weighbridge.graders.loop.finders.few_calls import few_calls
 from weighbridge.graders.loop.finders.findings import Finding, joined
-from weighbridge.graders.loop.finders.idle_changes import idle_changes
-from weighbridge.graders.loop.finders.known_answers import known_answers
-from weighbridge.graders.loop.finders.known_items import known_items
 from weighbridge.graders.loop.finders.known_lines import known_lines
 from weighbridge.graders.loop.finders.known_results import (
     ToolResult,
@@ -27,36 +23,26 @@ from weighbridge.graders.loop.finders.known_results import (
     repeats_in,
     tool_results_of,
 )
-from weighbridge.graders.loop.finders.known_screens import known_screens
 from weighbridge.graders.loop.finders.known_walks import known_walks
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
-from weighbridge.graders.loop.finders.repeated_calls import recurring_questions, repeated_calls
+from weighbridge.graders.loop.finders.repeated_calls import recurring_questions
 from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
 from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
-from weighbridge.graders.loop.finders.repeated_results import (
-    repeated_results,
-    requests_of_several_tools,
-)
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
     retried_failures,
-    rounds_across_requests,
 )
 from weighbridge.graders.loop.finders.returning_outcomes import returning_outcomes
 from weighbridge.graders.loop.finders.returning_reasons import returning_reasons
 from weighbridge.graders.loop.finders.reworded_attempts import reworded_attempts
-from weighbridge.graders.loop.finders.silent_rows import silent_rows
 from weighbridge.graders.loop.finders.unanswered_searches import unanswered_searches
 from weighbridge.graders.loop.finders.unchanged_failures import (
-    returning_checks,
     unchanged_checks,
     unchanged_failures,
 )
 from weighbridge.graders.loop.finders.undone_changes import undone_changes
-from weighbridge.graders.loop.finders.unmet_conditions import unmet_conditions
-from weighbridge.graders.loop.finders.unmoved_screens import unmoved_screens
 from weighbridge.graders.loop.finders.vain_changes import vain_changes
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
 from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
@@ -183,7 +169,7 @@ def _repeats(run: CallRun) -> Iterator[Finding]:
     """Find calls that were made before with the same results, in any order, unless they mostly move."""
     repeated = [
         finding
-        for find in (ordered_calls, few_calls, repeated_calls)
+        for find in (ordered_calls, few_calls)
         for finding in find(run.calls, run.row, run.limits)
     ]
     return without_moves(repeated, run.calls, run.limits, run.moves)
@@ -242,17 +228,14 @@ _GROUPS = (
                 _repeats,
                 _in_row(retried_failures),
                 _if_failing(_in_row(failures_across_requests)),
-                _by_calls(rounds_across_requests),
                 _in_row(recurring_questions),
                 _if_failing(_by_calls(varied_attempts)),
-                _by_calls(repeated_results),
-                _if_failing(_by_calls(requests_of_several_tools)),
                 _in_row(failing_cycles),
             ),
         )
     ),
-    # What depends on results that came before, if there are enough of them. The first three may find the same calls, and each
-    # tells something else of them; known answers leave out what these have found.
+    # What depends on results that came before, if there are enough of them. These may find the same calls, and each tells
+    # something else of them.
     _Group(
         (
             (
@@ -260,7 +243,6 @@ _GROUPS = (
                 lambda run: reworded_attempts(run.calls, run.tool_results, run.limits, run.known),
                 lambda run: varied_cycles(run.calls, run.row, run.tool_results, run.limits),
             ),
-            (lambda run: known_answers(run.calls, run.tool_results, run.limits, run.known),),
         ),
         _have_known_results,
     ),
@@ -273,16 +255,11 @@ _GROUPS = (
             (_unless_known(returning_reasons),),
             (_if_results_return(_unless_known(unchanged_failures)),),
             (_if_failing(_unless_known(unchanged_checks)),),
-            (_if_failing(_unless_known(returning_checks)),),
             (_if_failing(_unless_known(vain_changes)),),
             (_unless_known(undone_changes),),
-            (_unless_known(idle_changes),),
-            (_unless_known(unmoved_screens),),
-            (_by_calls(silent_rows),),
-            (_by_calls(unmet_conditions), _by_calls(malformed_calls)),
-            (_if_failing(_by_calls(failing_rows)), _if_failing(_by_calls(broken_tools))),
+            (_by_calls(malformed_calls),),
+            (_if_failing(_by_calls(failing_rows)),),
             (_unless_known(unanswered_searches),),
-            (_unless_known(known_items),),
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),
             (_by_calls(repeated_changes),),
@@ -290,13 +267,7 @@ _GROUPS = (
         )
     ),
     # What needs calls that were made before.
-    _Group(
-        (
-            (_unless_known(known_screens),),
-            (_unless_known(known_walks),),
-        ),
-        _are_repeated,
-    ),
+    _Group(((_unless_known(known_walks),),), _are_repeated),
     # Repeats in a fixed order once more, with the agent's notes to itself left out. No finder depends on what these are.
     _Group(((_thoughtless_repeats,),)),
 )

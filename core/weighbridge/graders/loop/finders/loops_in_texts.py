@@ -21,14 +21,13 @@ from weighbridge.graders.loop.finders.repeated_answers import (
 )
 from weighbridge.graders.loop.finders.repeated_code import repeated_code
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
-from weighbridge.graders.loop.finders.repeated_reviews import mentions_fault, repeated_reviews
+from weighbridge.graders.loop.finders.repeated_reviews import repeated_reviews
 from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, cycles, low_novelty
 from weighbridge.graders.loop.finders.standstills import failed_steps, standstills
 from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
-from weighbridge.graders.loop.finders.unheard_answers import unheard_answers
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
@@ -56,9 +55,7 @@ _LEAST_UNCOUNTED_CHARACTERS = 80
 #: length of the beginning and of the end of a text that are searched for attempt numbers
 _EDGE_CHARACTERS = 120
 _BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
-_WORK_CHARACTERS = 400  #: a text of this length is work, rather than a label or a confirmation
 _REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
-_FAULTS = 2 / 3  #: minimum share of the other agent's answers that speak of a fault
 _mentions_no_change = occurs(
     r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
 )
@@ -129,8 +126,8 @@ def loops_in_texts(
     findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
     findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
     findings += [*failed_steps(turns, limits), *cut_off_answers(turns, limits)]
-    findings += [*unheard_answers(turns, limits), *repeated_code(turns, limits)]
-    findings += [*repeated_reviews(turns, limits), *same_words(turns, limits, budget)]
+    findings += [*repeated_code(turns, limits), *repeated_reviews(turns, limits)]
+    findings += same_words(turns, limits, budget)
     findings += repeated_talk(turns, limits, budget, looped_ids)
     findings += stopped_runs(turns, limits, looped_ids)
     return row, joined(findings, row)
@@ -371,15 +368,6 @@ def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> I
 
 
 def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
-    least = Rule.WORK_HANDED_IN_AGAIN.least(limits)
-    if len(indices) >= least:
-        first = turns[indices[0]].text
-        is_same = len(first) >= _WORK_CHARACTERS and all(
-            turns[index].text == first for index in indices
-        )
-        if is_same and _is_faulted(turns, indices):
-            yield Finding.by(Rule.WORK_HANDED_IN_AGAIN, indices, least, period=1)
-            return
     least = Rule.REPORTED_FAILURE.least(limits)
     if len(indices) >= least:
         text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
@@ -388,13 +376,3 @@ def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> It
             reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
         ):
             yield Finding.by(Rule.REPORTED_FAILURE, indices, least, period=1)
-
-
-def _is_faulted(turns: Sequence[Message], indices: Sequence[int]) -> bool:
-    """Return whether one other agent speaks between the turns, and mostly of faults, rather than several in a discussion."""
-    handed_in = set(indices)
-    others = [
-        turns[index] for index in range(indices[0], indices[-1] + 1) if index not in handed_in
-    ]
-    faults = sum(mentions_fault(turn.text[:_REPORT_CHARACTERS]) for turn in others)
-    return len({turn.step.name for turn in others}) == 1 and faults >= _FAULTS * len(others)

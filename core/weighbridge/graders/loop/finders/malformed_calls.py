@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ _says_not_understood = lru_cache(_REMEMBERED)(
 def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
     """Find `max_repeats + 2` malformed calls of one tool, none of which succeeds, whatever each is for and lies between.
 
-    More than `max_repeats` in a row are enough if they give the same values in few ways. `3 * max_repeats` are needed of commands
-    in plain words that each begin with another word, which the refusal names as unknown.
+    `3 * max_repeats` are needed of commands in plain words that each begin with another word, which the refusal names as unknown.
     """
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for index, call in enumerate(calls):
@@ -66,28 +64,13 @@ def malformed_calls(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
 
 def _found(calls: Sequence[Call | None], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
     rule = Rule.MALFORMED_CALLS
-    if len(row) >= rule.least(limits):
-        verbs = {_unknown_verb(call) for index in row if (call := calls[index]) is not None}
-        tries_out = len(verbs) == len(row) and "" not in verbs
-        least = rule.least(limits, other=tries_out)
-        if len(row) >= least:
-            yield Finding.by(rule, row, least)
-    else:
-        least = Rule.ONE_MALFORMED_CALL.least(limits)
-        if len(row) >= least and _are_one_request(calls, row):
-            yield Finding.by(Rule.ONE_MALFORMED_CALL, row, least)
-
-
-def _are_one_request(calls: Sequence[Call | None], row: Sequence[int]) -> bool:
-    """Return whether calls in a row give the same texts, in half as many ways as there are calls or fewer."""
-    made = calls_at(calls, row)
-    is_unbroken = row[-1] - row[0] == len(row) - 1
-    different = len({call.arguments_id for call in made})
-    return (
-        is_unbroken
-        and 2 * different <= len(made)
-        and len({call.arguments.texts for call in made}) == 1
-    )
+    if len(row) < rule.least(limits):
+        return
+    verbs = {_unknown_verb(call) for index in row if (call := calls[index]) is not None}
+    tries_out = len(verbs) == len(row) and "" not in verbs
+    least = rule.least(limits, other=tries_out)
+    if len(row) >= least:
+        yield Finding.by(rule, row, least)
 
 
 def _unknown_verb(call: Call) -> str:

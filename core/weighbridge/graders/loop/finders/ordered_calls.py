@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.exemptions.moving_calls import least_of_unseen
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.retold_results import retold_results
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import Span, cycles, repeats
 from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
 from weighbridge.graders.loop.history.call_kinds import may_advance
 from weighbridge.graders.loop.history.failures import same_failures, show_progress
 from weighbridge.graders.loop.history.progress import only_noise
-from weighbridge.graders.loop.history.transcripts import show_the_same, transcript_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,8 +31,6 @@ def ordered_calls(
     yield from _noisy_results(calls, asked, limits)
     rows = [span for _, span in cycles(asked, 1) if span.length >= limits.least_length(1)]
     yield from _failing(calls, rows, limits)
-    yield from _repeated_screens(calls, rows, limits)
-    yield from retold_results(calls, rows, limits)
 
 
 def _cycles(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
@@ -104,25 +100,6 @@ def _failing(
                 yield from _failures(calls, Span(start, index), limits)
                 start = index + 1
         yield from _failures(calls, Span(start, span.end), limits)
-
-
-def _repeated_screens(
-    calls: Sequence[Call | None], rows: Sequence[Span], limits: Limits
-) -> Iterator[Finding]:
-    """Find one call that repeatedly shows the same screen, transcribed in different words each time."""
-    for span in rows:
-        found = _calls_of(calls, span)
-        if len({call.pair_id for call in found}) == 1:
-            continue
-        shown = [transcript_of(call.result.text or "") for call in found]
-        start = 0
-        for index in range(1, len(found) + 1):
-            if index == len(found) or not show_the_same(shown[index - 1], shown[index]):
-                if index - start >= limits.least_length(1):
-                    indices = range(span.start + start, span.start + index)
-                    least = limits.least_length(1)
-                    yield Finding.by(Rule.RETOLD_SCREEN, indices, least, period=1)
-                start = index
 
 
 def _failures(calls: Sequence[Call | None], failed: Span, limits: Limits) -> Iterator[Finding]:

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
-    is_command,
-    is_read_only,
     is_wait,
     may_advance,
     polls,
@@ -21,69 +18,13 @@ from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from weighbridge.graders.loop.history.actions import Call
     from weighbridge.graders.loop.work_budget import Limits
 
 _CHARACTERS = 20  #: minimum length of arguments that say what is asked
-_GUESS_CHARACTERS = 40  #: maximum length of arguments that are a guess
 _KNOWN = 1 / 3  #: minimum share of repeats and failures among the calls between
-
-
-def repeated_calls(
-    calls: Sequence[Call | None], row: Sequence[int], limits: Limits
-) -> Iterator[Finding]:
-    """Find at least `2 * max_repeats` consecutive calls that were made before with the same results.
-
-    One of them has to have been made more than `max_repeats` times, because reading several things again is legitimate.
-    If no call occurs twice in the row, as when an agent has lost its memory, the mean number of times has to be above
-    `max_repeats`. Of guesses, it is enough that half have been made `max_repeats` times.
-    """
-    if len(row) - len(set(row)) < Rule.CALLS_MADE_BEFORE.least(limits):
-        return
-    times: Counter[tuple[int, int]] = Counter()
-    run: dict[int, tuple[int, int]] = {}
-    for index, call in enumerate((*calls, None)):
-        if call is not None and call.result.text is not None:
-            # A similar call may be the next item of a list, so that only equal ones count.
-            exact = call.arguments_id, call.pair_id
-            times[exact] += 1
-            if times[exact] > 1 and not is_wait(call):
-                run[index] = exact
-                continue
-        least = _least(calls, run, limits)
-        if len(run) >= least:
-            made = sorted(times[exact] for exact in set(run.values()))
-            often = made[-1] if len(made) < len(run) else sum(made) / len(made)
-            if often > limits.max_repeats or (
-                made[len(made) // 2] >= limits.max_repeats and _are_guesses(calls, run)
-            ):
-                yield Finding.by(Rule.CALLS_MADE_BEFORE, run, least)
-        run = {}
-        if call is None:
-            times.clear()
-
-
-def _least(calls: Sequence[Call | None], run: Iterable[int], limits: Limits) -> int:
-    """Return the minimum number of calls, which is higher if most are changes that succeed: work may have to be done again."""
-    made = calls_at(calls, run)
-    changes = sum(
-        not is_read_only(call) and reports_success(call.result.text or "") for call in made
-    )
-    return Rule.CALLS_MADE_BEFORE.least(limits, other=2 * changes > len(made))
-
-
-def _are_guesses(calls: Sequence[Call | None], run: Iterable[int]) -> bool:
-    """Return whether calls give one tool a number or a word each, and neither read nor do anything."""
-    made = calls_at(calls, run)
-    return len({call.tool for call in made}) == 1 and not any(
-        len(call.arguments.key) > _GUESS_CHARACTERS
-        or is_command(call)
-        or is_read_only(call)
-        or reports_success(call.result.text or "")
-        for call in made
-    )
 
 
 def recurring_questions(

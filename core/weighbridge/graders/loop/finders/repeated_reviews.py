@@ -24,7 +24,7 @@ _SENTENCE_CHARACTERS = 40  #: a shorter sentence names no fault in particular
 _BETWEEN = 1  #: maximum other reviews of that agent between two
 _MARK = re.compile(r"\s{0,9}(?:<[\w /-]{1,40}>\s{0,9}){0,3}")
 _SENTENCE = re.compile(r"[^\n]{1,400}?(?:[.!?:](?=\s)|$)", re.MULTILINE)
-mentions_fault = occurs(
+_mentions_fault = occurs(
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|cannot|unable|invalid|wrong|broken|missing|faults?|rejected)\b"
 )
 
@@ -50,7 +50,7 @@ def repeated_reviews(turns: Sequence[Message], limits: Limits) -> Iterator[Findi
         agent = name, turn.calls_before, turn.requests_before
         said[agent] += 1
         fault, rest = _parted(turn.text)
-        if len(fault) < _SENTENCE_CHARACTERS or not mentions_fault(fault):
+        if len(fault) < _SENTENCE_CHARACTERS or not _mentions_fault(fault):
             continue
         review = _Review(index, said[agent], _words(rest), _words(other[:_CHARACTERS]))
         row = again.setdefault((agent, _words(fault)), [])

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.work_budget import Limits
 
 _READS_BETWEEN = 5  #: maximum read-only calls between two attempts
-_CALLS_PER_FAILURE = 3  #: maximum calls for each attempt that failed
 _CALLS_BETWEEN = 2  #: maximum other calls between two attempts
 
 
@@ -78,50 +77,6 @@ def failures_across_requests(
             within_one = max(Counter([requests[index] for index in indices]).values())
             if within_one >= limits.max_repeats:
                 yield Finding.by(Rule.FAILURE_ACROSS_REQUESTS, indices, enough)
-
-
-def rounds_across_requests(calls: Sequence[Call | None], limits: Limits) -> Iterator[Finding]:
-    """Find more than `2 * max_repeats` calls in a row that were all made before with these results, although the user wrote between.
-
-    At least a third of them tried to change something and failed, one of these `max_repeats` times, and the others only read.
-    The user wrote at most half as often, as one who orders each attempt would not.
-    """
-    least = Rule.ROUNDS_ACROSS_REQUESTS.least(limits)
-    if None not in calls[1:]:  # the user wrote nothing between
-        return
-    times: Counter[tuple[int, int]] = Counter()
-    run: list[int] = []
-    for index, call in enumerate(calls):
-        if call is None:
-            continue
-        exact = call.arguments_id, call.pair_id
-        times[exact] += 1
-        if times[exact] > 1 and call.result.text is not None and _has_no_effect(call):
-            run.append(index)
-        else:
-            yield from _rounds(calls, run, least, limits)
-            run = []
-    yield from _rounds(calls, run, least, limits)
-
-
-def _has_no_effect(call: Call) -> bool:
-    return call.result.is_unsuccessful or is_read_only(call)
-
-
-def _rounds(
-    calls: Sequence[Call | None], run: Sequence[int], least: int, limits: Limits
-) -> Iterator[Finding]:
-    requests = calls[run[0] : run[-1]].count(None) if len(run) >= least else 0
-    if not 0 < 2 * requests <= len(run):
-        return
-    failed = Counter(
-        [call.arguments_id for at in run if (call := calls[at]) and not is_read_only(call)]
-    )
-    if (
-        _CALLS_PER_FAILURE * failed.total() >= len(run)
-        and max(failed.values(), default=0) >= limits.max_repeats
-    ):
-        yield Finding.by(Rule.ROUNDS_ACROSS_REQUESTS, run, least)
 
 
 def _failing(calls: Sequence[Call | None]) -> Iterator[list[tuple[int, Call]]]:

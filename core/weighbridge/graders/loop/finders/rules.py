@@ -138,29 +138,11 @@ class Rule(Enum):
         "",
         _MORE_THAN_REPEATS,
     )
-    RETOLD_SCREEN = (
-        Kind.NOISY_RESULTS,
-        "the same step, with one screen described in other words,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
-    RETOLD_RESULTS = (
-        Kind.NOISY_RESULTS,
-        "the same step, with results that say the same in other words,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
     CYCLE_WITH_FAILURES = (
         Kind.CYCLE,
         "the same {steps}, with failures that are alike,",
         "",
         _ROUNDS,
-    )
-    CYCLE_WITH_NEW_IDS = (
-        Kind.CYCLE,
-        "the same {steps}, failing in each round,",
-        "",
-        Least(2, unit="rounds"),
     )
     VARIED_CYCLE = (
         Kind.CYCLE,
@@ -186,14 +168,6 @@ class Rule(Enum):
         Least(4, 2),
         "if a third of the results say nothing or are missing",
     )
-    FEW_CALLS_ALONE = (
-        Kind.INTERLEAVED,
-        "a few steps, with hardly anything else between them,",
-        "",
-        Least(3, 1),
-        Least(4, 2),
-        "if a third of the results say nothing or are missing",
-    )
     FEW_FAILING_CALLS = (
         Kind.INTERLEAVED,
         "a few failing steps, with few others between them,",
@@ -201,14 +175,6 @@ class Rule(Enum):
         _MORE_THAN_TWICE,
         Least(4, 2),
         "if each comes less often",
-    )
-    CALLS_MADE_BEFORE = (
-        Kind.INTERLEAVED,
-        "steps that were all made before, with the same results,",
-        "",
-        _TWICE,
-        _FOUR_TIMES,
-        "if most are changes that succeed",
     )
     RECURRING_QUESTION = (
         Kind.INTERLEAVED,
@@ -231,13 +197,6 @@ class Rule(Enum):
         Least(1, 2),
         _TWICE,
         "if the service was slow or busy and others lie between",
-    )
-
-    ROUNDS_ACROSS_REQUESTS = (
-        Kind.SAME_FAILURE,
-        "calls that were all made before, a third of which tried to change something and failed,",
-        "although the user wrote between them",
-        _MORE_THAN_TWICE,
     )
 
     # Failures of calls that differ
@@ -283,29 +242,11 @@ class Rule(Enum):
         _TWICE,
         "if their words are related",
     )
-    RETRIES_WHILE_READING = (
-        Kind.SAME_FAILURE,
-        "calls that fail with the same text",
-        "which differ only in numbers, paths, options or wording, with nothing but reads and failures between them",
-        _THREE_TIMES,
-    )
-    FAILURES_IN_A_ROW = (
-        Kind.SAME_FAILURE,
-        "calls in a row with the same failure",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
     FAILING_ROW = (
         Kind.SAME_FAILURE,
         "calls in a row that fail, in few ways,",
         "with at most known results between them",
         _THREE_TIMES,
-    )
-    BROKEN_TOOL = (
-        Kind.SAME_FAILURE,
-        "questions to a tool that fails in the same way each time,",
-        "with few other calls between them that work",
-        Least(2, 1),
     )
     FAILING_STRETCH = (
         Kind.SAME_FAILURE,
@@ -318,12 +259,6 @@ class Rule(Enum):
         "calls in a row that try to change something and fail, in few ways,",
         "although the user wrote between them",
         Least(6),
-    )
-    ONE_REQUEST_OF_SEVERAL_TOOLS = (
-        Kind.SAME_FAILURE,
-        "one request of several tools",
-        "with nothing but failures between them",
-        Least(1, 2),
     )
     RETURNING_REASON = (
         Kind.SAME_FAILURE,
@@ -347,28 +282,10 @@ class Rule(Enum):
         _THREE_TIMES,
         "if the failure has less than 100 characters, or a check succeeds in the end, and that is more",
     )
-    RETURNING_CHECK = (
-        Kind.SAME_FAILURE,
-        "a check that fails in two or three known ways",
-        "whatever was changed between them",
-        _THREE_TIMES,
-    )
     VAIN_CHANGES = (
         Kind.SAME_FAILURE,
         "runs that fail for one reason",
         "with changes between most of them",
-        _THREE_TIMES,
-    )
-    UNMET_CONDITION = (
-        Kind.SAME_FAILURE,
-        "calls that one unmet condition refuses",
-        "with at most as many others between them",
-        _TWICE,
-    )
-    DENIALS = (
-        Kind.SAME_FAILURE,
-        "calls that are denied in the same words",
-        "with at most as many others between them",
         _THREE_TIMES,
     )
     MALFORMED_CALLS = (
@@ -379,20 +296,8 @@ class Rule(Enum):
         _THREE_TIMES,
         "if each begins with another unknown word",
     )
-    ONE_MALFORMED_CALL = (
-        Kind.SAME_FAILURE,
-        "malformed calls in a row with the same values",
-        "with nothing else between them",
-        _MORE_THAN_REPEATS,
-    )
 
     # Calls that bring nothing new, whether they fail or not
-    GROWING_REQUESTS = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "requests with one result",
-        "each of which has the words of the one before",
-        _TWICE,
-    )
     REWORDED_QUESTION = (
         (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
         "one question in other words",
@@ -417,18 +322,6 @@ class Rule(Enum):
         "which are at least two of three calls in their range",
         _THREE_TIMES,
     )
-    ONE_STATE = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "instructions that are answered with one state",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
-    NO_EFFECT = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "actions in a row with one result",
-        "which had no effect on what is shown",
-        _FOUR_TIMES,
-    )
     KNOWN_RESULTS = (
         Kind.NOTHING_NEW,
         "calls that brought nothing new after the first,",
@@ -437,50 +330,10 @@ class Rule(Enum):
         _TWO_MORE,
         "if failed calls are repeated exactly, which count twice",
     )
-    KNOWN_ANSWERS = (
-        Kind.NOTHING_NEW,
-        "calls that only read, with one or two answers,",
-        "with nothing else between them",
-        _THREE_TIMES,
-        _FOUR_TIMES,
-        "for questions in words, with one answer",
-    )
-    FEW_LONG_ANSWERS = (
-        Kind.NOTHING_NEW,
-        "commands with at most three long answers",
-        "with nothing else between them",
-        _FOUR_TIMES,
-    )
-    KNOWN_ITEMS = (
-        Kind.NOTHING_NEW,
-        "related searches that list hardly anything new",
-        "with at most three calls between two of them, which change nothing",
-        _MORE_THAN_REPEATS,
-        _TWICE,
-        "for other calls that read",
-    )
     KNOWN_LINES = (
         Kind.NOTHING_NEW,
         "reads of files that show known lines",
         "with only calls between them that change nothing",
-        _FOUR_TIMES,
-    )
-    KNOWN_SCREENS = (
-        Kind.NOTHING_NEW,
-        "screens without a new line",
-        "with nothing else between them",
-        _THREE_TIMES,
-    )
-    FAILING_SCREENS = (
-        Kind.NOTHING_NEW,
-        "screens without a new line, half of which show a failure,",
-        "with at most half as many others between them",
-        Least(8),
-    )
-    UNMOVED_SCREEN = (
-        Kind.NOTHING_NEW,
-        "actions that show one of a few known screens",
-        "with nothing else between them",
         _FOUR_TIMES,
     )
     WALK_IN_CIRCLES = (
@@ -502,18 +355,6 @@ class Rule(Enum):
         "edits that were undone",
         "with no new result of a check between them",
         _TWICE,
-    )
-    IDLE_WRITING = (
-        Kind.NOTHING_NEW,
-        "calls that write in hardly a new word",
-        "with at most known results between them",
-        _FOUR_TIMES,
-    )
-    SILENCE = (
-        Kind.NOTHING_NEW,
-        "calls that print nothing, although such calls usually do,",
-        "with nothing but edits between them",
-        _THREE_TIMES,
     )
 
     UNANSWERED_SEARCHES = (
@@ -558,12 +399,6 @@ class Rule(Enum):
         "with at most one other review of that agent between two",
         _MORE_THAN_REPEATS,
     )
-    WORK_HANDED_IN_AGAIN = (
-        Kind.TEXT,
-        "the same work, handed in again although faults were found,",
-        "",
-        _TWICE,
-    )
     CODE_HANDED_IN_AGAIN = (
         Kind.TEXT,
         "the same code in other words, handed in again by one of several agents,",
@@ -575,12 +410,6 @@ class Rule(Enum):
         "texts with the same long beginning",
         "without an action or a reply between",
         _MORE_THAN_TWICE,
-    )
-    UNHEARD_ANSWERS = (
-        Kind.SAME_BEGINNING,
-        "questions with the same beginning",
-        "half of whose answers repeat an earlier one",
-        _TWICE,
     )
     REFUSED_WITHOUT_ACTION = (
         Kind.REFUSED,
@@ -597,18 +426,6 @@ class Rule(Enum):
     REFUSED_CLAIMS = (
         Kind.REFUSED,
         "claims to be done or unable, refused the same way,",
-        "without a call between",
-        _TWO_MORE,
-    )
-    REFUSED_STATE = (
-        Kind.REFUSED,
-        "answers that leave the state as it was",
-        "without a call between",
-        _THREE_TIMES,
-    )
-    CLOSING_ANSWERS = (
-        Kind.REFUSED,
-        "answers that end the work, although a prompt asks to continue,",
         "without a call between",
         _TWO_MORE,
     )
@@ -672,12 +489,6 @@ class Rule(Enum):
         "without an answer or a call between",
         Least(3, 2),
     )
-    FAILED_ANSWERS_IN_TURNS = (
-        Kind.FAILED_ANSWERS,
-        "model calls that fail in two ways in turns",
-        "without an answer or a call between",
-        Least(6, 1),
-    )
     UNANSWERED_REQUESTS = (
         Kind.FAILED_ANSWERS,
         "model calls that fail with errors of before",
@@ -707,7 +518,6 @@ _WITH_OTHERS_BETWEEN = frozenset(
         Rule.REPORTED_FAILURE,
         Rule.REPEATED_REVIEW,
         Rule.CUT_OFF_ANSWERS,
-        Rule.WORK_HANDED_IN_AGAIN,
         Rule.CODE_HANDED_IN_AGAIN,
     )
 )

@@ -36,7 +36,6 @@ _BETWEEN = 5  #: maximum other calls between two attempts
 _CHARACTERS = 100  #: a shorter failure may be that of another attempt
 #: A check's failure of this length says what is wrong, if it comes back often enough.
 _SHORT_CHARACTERS = 20
-_WAYS = 3  #: maximum ways in which checks fail that a few changes break in turns
 _LINES = 8  #: of a result, in which a failure may be reported
 _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 #: minimum share of changes to a later place, or to an earlier one, of failures that move on
@@ -114,48 +113,6 @@ def unchanged_checks(
                     yield Finding.by(Rule.UNCHANGED_CHECK, chain, enough)
 
 
-def returning_checks(
-    calls: Sequence[Call | None], limits: Limits, known: set[int]
-) -> Iterator[Finding]:
-    """Find `3 * max_repeats` equal checks in a row that fail in two or three ways, all known, whatever was changed between.
-
-    So one change undoes another. At most `_BETWEEN` other calls lie between two checks, none of which waits.
-    """
-    least = Rule.RETURNING_CHECK.least(limits)
-    made: defaultdict[int, list[int]] = defaultdict(list)
-    for index, call in enumerate(calls):
-        if call is not None:
-            made[call.arguments_id].append(index)
-    for indices in made.values():
-        if len(indices) <= least or not known.isdisjoint(indices):
-            continue
-        for chain in _unbroken(calls, indices, by_index=True):
-            yield from _returning(calls, chain, least)
-
-
-def _returning(calls: Sequence[Call | None], chain: Sequence[int], least: int) -> Iterator[Finding]:
-    """Yield a finding for the failures of a chain of checks after the first of each kind."""
-    seen: set[str] = set()
-    run: list[int] = []
-    for index in (*chain, -1):
-        call = calls[index] if index >= 0 else None
-        failure = ""
-        if call is not None and call.result.is_unsuccessful:
-            failure = without_places(call.result.masked)
-        if failure and failure in seen:
-            run.append(index)
-            continue
-        found = [each for at in run if (each := calls[at])]
-        kinds = {without_places(each.result.masked) for each in found}
-        if len(run) >= least and 1 < len(kinds) <= _WAYS and not move_on(found):
-            yield Finding.by(Rule.RETURNING_CHECK, run, least)
-        run = []
-        if failure:
-            seen.add(failure)
-        else:
-            seen.clear()
-
-
 def move_on(made: Sequence[Call]) -> bool:
     """Return whether failures name a new place each time, as when one line after the other is corrected.
 
@@ -173,11 +130,9 @@ def move_on(made: Sequence[Call]) -> bool:
     return len(seen) > _FEW_PLACES and returns < len(places) // _FEW_PLACES and is_one_way
 
 
-def _unbroken(
-    calls: Sequence[Call | None], indices: Sequence[int], *, by_index: bool = False
-) -> Iterator[list[int]]:
+def _unbroken(calls: Sequence[Call | None], indices: Sequence[int]) -> Iterator[list[int]]:
     """Split checks between which one of them had another result, or a request, a wait or many calls lie."""
-    made = {call.arguments_id for index in indices if (call := calls[index]) and not by_index}
+    made = {call.arguments_id for index in indices if (call := calls[index])}
     chain = [*indices[:1]]
     for earlier, later in pairwise(indices):
         between = calls[earlier + 1 : min(later, earlier + _BETWEEN + 2)]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import Finding
-from weighbridge.graders.loop.finders.retried_failures import CallEffects, chains_of_attempts
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.related_attempts import REMEMBERED, is_related
 from weighbridge.graders.loop.history.call_kinds import (
@@ -20,7 +19,6 @@ from weighbridge.graders.loop.history.call_kinds import (
     runs_code,
 )
 from weighbridge.graders.loop.history.failure_lines import failure_of, last_line
-from weighbridge.graders.loop.history.failures import FailureNumbers
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import (
     EXAMINED,
@@ -90,8 +88,6 @@ def varied_attempts(calls: Sequence[Call | None], limits: Limits) -> Iterator[Fi
                 enough = _enough_known_failures(tried, chains, limits)
                 if enough:
                     yield _finding(Rule.KNOWN_FAILURES, tried, enough)
-        if len(suspects) >= Rule.RETRIES_WHILE_READING.least(limits):
-            yield from _retries(calls, suspects, limits, budget)
 
 
 def _finding(rule: Rule, attempts: Sequence[_Attempt], least: int) -> Finding:
@@ -100,29 +96,6 @@ def _finding(rule: Rule, attempts: Sequence[_Attempt], least: int) -> Finding:
 
 def _least(limits: Limits) -> int:
     return Rule.RELATED_ATTEMPTS.least(limits)
-
-
-def _retries(
-    calls: Sequence[Call | None], suspects: set[int], limits: Limits, budget: WorkBudget
-) -> Iterator[Finding]:
-    """Find `3 * max_repeats` retries that differ in small details and fail with one text, with something new read between them."""
-    least = Rule.RETRIES_WHILE_READING.least(limits)
-    failures, effects = FailureNumbers(budget), CallEffects()
-    tried: defaultdict[int, list[int]] = defaultdict(list)
-    for index in sorted(suspects):
-        call = calls[index]
-        if call is not None and budget.is_left and _is_failed_attempt(call):
-            tried[failures.number(call)].append(index)
-    for indices in tried.values():
-        for chain in chains_of_attempts(calls, indices, effects, changes=0):
-            attempts = [
-                _described(_Attempt(index, call, frozenset(), "", ""), budget)
-                for index in chain
-                if len(chain) >= least and budget.is_left and (call := calls[index]) is not None
-            ]
-            for run in _alike(attempts):
-                if len(run) >= least and _is_loop(run, limits):
-                    yield _finding(Rule.RETRIES_WHILE_READING, run, least)
 
 
 def _described(attempt: _Attempt, budget: WorkBudget) -> _Attempt:

@@ -116,9 +116,7 @@ _CLAIM_WORDS = 4  #: fewer words are an answer, and each answer may be a new att
 ARGUMENTS_CHARACTERS = 240
 COMMAND_CHARACTERS = 1_000
 _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction", "request"))
-_PROSE_CHARACTERS = 2_000
 _VALUES_EXAMINED = 100
-_has_sentence = occurs(r"(?:\b[a-z][a-z']{0,14}[,;.]? ){12}")
 _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
@@ -135,7 +133,7 @@ _STATUS_COMMAND = re.compile(
 _LABELS = frozenset(("summary", "title", "description", "label"))
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 #: Tools and commands that write something, each time anew.
-is_writing_tool = named_like(
+_is_writing_tool = named_like(
     re.compile(
         r"(?:^|[_\W])(?:edit|insert|append|replace|patch|write|update|save|store|upload|add|create|book|reserve|schedule|register"
         r"|order|send|post|reply|comment|publish)(?:[_\W]|$)",
@@ -306,13 +304,6 @@ def is_natural_language(call: Call) -> bool:
     return any(map(_WORDS.search, texts)) and not any(map(_QUERY.search, texts))
 
 
-def is_prose(call: Call) -> bool:
-    """Return whether an argument of a call has a whole sentence, which is no command, name or path."""
-    value = call.arguments.value
-    values = islice(value.values(), _VALUES_EXAMINED) if type(value) is dict else [value]
-    return any(type(each) is str and _has_sentence(each[:_PROSE_CHARACTERS]) for each in values)
-
-
 def ends_work(call: Call) -> bool:
     """Return whether a call ends the work, whatever it says."""
     return _is_completion_tool(call.tool)
@@ -342,7 +333,7 @@ def may_advance(call: Call) -> bool:
     return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
 
 
-def acts_on_screen(call: Call) -> bool:
+def _acts_on_screen(call: Call) -> bool:
     """Return whether a call clicks, scrolls or presses a key on a screen."""
     if _is_screen_tool(call.tool):
         return True
@@ -354,13 +345,9 @@ def acts_on_screen(call: Call) -> bool:
 def presses_key_again(call: Call) -> bool:
     """Return whether a call presses a key that is pressed several times in a row: one that erases, or moves a cursor."""
     texts = call.arguments.texts
-    return len(texts) <= _KEY_CHARACTERS and _KEY.search(texts) is not None and acts_on_screen(call)
-
-
-def may_act_on_screen(call: Call) -> bool:
-    """Return whether some call of a tool, given one of them, may act on a screen: its name says so, or an argument the action."""
-    value = call.arguments.value
-    return _is_screen_tool(call.tool) or (type(value) is dict and "action" in value)
+    return (
+        len(texts) <= _KEY_CHARACTERS and _KEY.search(texts) is not None and _acts_on_screen(call)
+    )
 
 
 def scrolls(call: Call) -> bool:
@@ -392,9 +379,9 @@ def writes(call: Call) -> bool:
     """Return whether a call edits a file, sends a message, or creates something."""
     command = call.command
     if command is None:
-        return is_writing_tool(call.tool)
+        return _is_writing_tool(call.tool)
     program = command[:NAME_CHARACTERS].split(None, 1)[:1]
-    return _APPENDING_COMMAND.match(command) is not None or any(map(is_writing_tool, program))
+    return _APPENDING_COMMAND.match(command) is not None or any(map(_is_writing_tool, program))
 
 
 def acts_outside(call: Call) -> bool:

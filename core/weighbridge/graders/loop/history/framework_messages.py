@@ -139,13 +139,13 @@ def asks_to_continue(text: str) -> bool:
 
 def only_prompts(text: str) -> bool:
     """Return whether a message is a courtesy, a question of one word such as `ready?`, or asks the agent to continue."""
-    if is_notification(text):
+    if _is_notification(text):
         return False
     is_courtesy = len(text) < _COURTESY_CHARACTERS and _COURTESY.search(text) is not None
     return is_courtesy or _WORD_ASKED.fullmatch(text) is not None or asks_to_continue(text)
 
 
-def is_notification(text: str) -> bool:
+def _is_notification(text: str) -> bool:
     """Return whether a message is an event of a task in the background."""
     return _NOTIFICATION.match(text) is not None
 
@@ -187,7 +187,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             continue
         message = _UserMessage(index, user_text(step), message_id(_whole_text(step)))
         text = message.text
-        if is_notification(text) or _follows_pause(steps, index):
+        if _is_notification(text) or _follows_pause(steps, index):
             continue
         first = first or message
         is_again = first is not message and message.repeats(first) and _is_order(text)

@@ -38,7 +38,7 @@ _MARKED = re.compile(r"\w[/._:@\\~-]|[/~]\w")
 _HAS_MARKED = re.compile(r"\w(?:[/_@\\~-]|[.:](?=\S))|[/~]\w")
 _DIGITS_ALONE = "".join(chr(code) if chr(code).isdigit() else " " for code in range(128))
 _QUOTES_AND_STOPS = " \t\r\n\"'`.,;:!?"
-SMALL_WORDS = frozenset(
+_SMALL_WORDS = frozenset(
     [
         "a",
         "an",
@@ -141,7 +141,7 @@ def _forms_of(text: str) -> TextForms:
     if _HAS_MARKED.search(folded):
         names = [token for token in tokens if not token.isalnum() and _MARKED.search(token)]
         names.sort()
-    stems = [word for word in stems_of(folded) if word not in SMALL_WORDS]
+    stems = [word for word in stems_of(folded) if word not in _SMALL_WORDS]
     stems.sort()
     meaning: object = (tuple(stems), digits, tuple(names)) if len(stems) > 1 else plain
     kind = "phrase" if len(tokens) < _PROSE_WORDS else "prose"
@@ -212,5 +212,5 @@ def _stems(text: str) -> Counter[str]:
 
 
 def _is_item(words: Counter[str]) -> bool:
-    small = sum(count for word, count in words.items() if word in SMALL_WORDS)
+    small = sum(count for word, count in words.items() if word in _SMALL_WORDS)
     return words.total() <= _ITEM_WORDS and 2 * small < words.total()

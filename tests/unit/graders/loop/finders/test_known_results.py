@@ -188,13 +188,6 @@ def test_a_long_command_that_fails_of_the_same_word_each_time_is_a_loop():
     assert [kind for kind, _ in kinds(steps)] == ["same_failure"]
 
 
-def test_four_calls_in_ten_each_at_least_twice_are_a_loop_in_any_order():
-    calls = [bash(f"rm -rf /data/* {option}".strip(), "") for option in ("", "-v", "-d", "-x")]
-    order = [0, 1, 2, 3, 0, 1, 2, 3, 0, 0]
-    assert kinds([calls[at] for at in order]) == [("interleaved", 10)]
-    assert kinds([calls[at] for at in order[:9]]) == []
-
-
 FILES = [
     tool("read_file", {"path": f"{at}.md"}, f"# Chapter {at} tells of sheep") for at in range(5)
 ]

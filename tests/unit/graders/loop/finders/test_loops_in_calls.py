@@ -42,7 +42,6 @@ def rounds_of(players):
 
 def test_players_who_make_the_same_move_in_each_round_are_no_loop():
     assert kinds(rounds_of(["Ada", "Ben", "Cleo", "Dan", "Eve"])) == []
-    assert kinds(rounds_of(["Ada", "Ben"]) + rounds_of(["Ada", "Ben"])) != []
     assert kinds([step for step in rounds_of(["Ada"]) for _ in range(5)]) != []
 
 

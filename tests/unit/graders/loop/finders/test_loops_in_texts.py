@@ -137,64 +137,6 @@ def test_players_may_give_one_answer_to_three_questions_in_a_row():
     assert kinds(*steps, [{"type": "llm", "output": same[0]}]) == [("text", 13)]
 
 
-WORK = "FROM debian:12\n" + "".join(f"RUN apt-get install -y part-{at}\n" for at in range(20))
-
-
-def test_work_that_one_agent_hands_in_again_letter_for_letter_is_a_loop():
-    """The other agent rewords its report, which does not make it another run."""
-
-    def rounds(work):
-        return [
-            [
-                {"type": "llm", "name": "builder", "output": each},
-                {"type": "llm", "name": "tester", "output": f"{REPORTS[at]} {at * 'and '}"},
-            ]
-            for at, each in enumerate(work)
-        ]
-
-    assert kinds(*rounds([WORK] * 6)) == [("interleaved", 6)]
-    assert kinds(*rounds([WORK] * 5)) == []
-    assert kinds(*rounds([f"{WORK}RUN make part-{at}{at}\n" for at in range(6)])) == []
-    assert kinds(*rounds([WORK[:300]] * 6)) == []
-    *handed_in, last = rounds([WORK] * 6)
-    last[1] = {"type": "llm", "name": "manager", "output": "Thank you both, we leave it at that."}
-    assert kinds(*handed_in, last) == [("interleaved", 6)]
-
-
-def test_rules_that_a_moderator_repeats_are_not_handed_in_again():
-    def rounds(players):
-        return [
-            [
-                {"type": "llm", "name": "moderator", "output": WORK},
-                {"type": "llm", "name": players[at % len(players)], "output": said},
-            ]
-            for at, said in enumerate(SAID_OF_IT)
-        ]
-
-    assert kinds(*rounds(["Ann", "Bob", "Eve"])) == []
-    assert kinds(*rounds(["Ann"])) == []
-
-
-SAID_OF_IT = [
-    "I would begin with the smallest part.",
-    "A larger disk is what we should buy first.",
-    "We could leave out the second half of these.",
-    "My view is that the order does not matter.",
-    "Let us vote on it before the evening.",
-    "Thank you all, I have nothing to add.",
-]
-
-
-REPORTS = [
-    "The image cannot be made, for the disk has no room.",
-    "Again the installation failed half-way through.",
-    "There was an error: too little space, says the log of the machine.",
-    "I looked at what you gave me: nothing but the same fault.",
-    "My advice is to clear the folder with temporary things.",
-    "It ends with an error that speaks of a full volume.",
-]
-
-
 def test_equal_answers_to_one_question_alone_are_a_loop():
     assert said(*ANSWERS[-4:], ask=QUESTIONS[-4:]) == [("text", 4)]
     assert said(*ANSWERS[8:], ask=QUESTIONS[8:]) == [("text", 4)]

@@ -132,26 +132,3 @@ def test_commands_whose_first_words_are_tried_out_are_a_loop_later():
     assert kinds(steps) == [("same_failure", 9)]
     assert kinds(steps[:8]) == []
     assert kinds([*steps[:7], steps[0]]) == [("same_failure", 8)]
-
-
-def writes(*names):
-    """Return calls that write a file without its content, each with the path under another name."""
-    said = 'Validation failed for tool "write":\n  - content: must have required property'
-    return [
-        {
-            "type": "tool",
-            "name": "write",
-            "arguments": {name: "app/style.css"},
-            "error": f"{said}\n\n{name}",
-        }
-        for name in names
-    ]
-
-
-def test_malformed_calls_in_a_row_with_the_same_values_are_a_loop_from_fewer_on():
-    assert kinds(writes("path", "path", "file", "file")) == [("same_failure", 4)]
-    assert kinds(writes("path", "file", "path")) == []
-    assert kinds(writes("path", "file", "file_path", "filename")) == []
-    read = {"type": "tool", "name": "read", "arguments": {}, "output": "body {}"}
-    calls = writes("path", "path", "file", "file")
-    assert kinds([*calls[:2], read, *calls[2:]]) == []

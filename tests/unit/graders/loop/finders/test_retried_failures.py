@@ -155,38 +155,9 @@ def test_calls_without_a_recorded_result_did_not_fail_like_the_one_before():
     assert LoopGrader().grade(given)["verdict"] == "fail"
 
 
-def exchanges(count, *, orders=1):
-    """Return exchanges of two orders in turn, each refused and followed by a look at the other order, with the user's words."""
-    steps = []
-    for at in range(count):
-        first, second = ("W1", "W2") if at % 2 else ("W2", "W1")
-        refused = called(
-            "exchange_item", f"Error: {first}-9 not found", order=first, item=f"{first}-9"
-        )
-        look = called(
-            "get_order", f"order {second}, sent to Graz, with a laptop and a lamp", order=second
-        )
-        steps += [
-            *[
-                {**ASKED[at % 6], "output": f"{at}{word} {ASKED[at % 6]['output']}"}
-                for word in "abc"[:orders]
-            ],
-            refused,
-            look,
-        ]
-    return steps
-
-
-def test_two_attempts_that_fail_in_turn_are_a_loop_although_the_user_agrees_to_each():
-    assert kinds(exchanges(7)) == [("same_failure", 10)]
-    assert kinds(exchanges(6)) == []
-    assert kinds(exchanges(5), max_repeats=2) == [("same_failure", 6)]
-
-
 def test_attempts_that_the_user_orders_one_by_one_are_no_loop():
     attempt = called("exchange_item", "Error: W1-9 not found", order="W1", item="W1-9")
     assert kinds([step for at in range(6) for step in (ASKED[at], attempt)]) == []
-    assert kinds(exchanges(12, orders=2)) == []
 
 
 def test_looks_that_find_nothing_whenever_the_user_orders_them_are_no_loop():

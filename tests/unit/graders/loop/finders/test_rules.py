@@ -71,13 +71,6 @@ REPEATED = {
         ],
         5,
     ),
-    "unmet_condition": (
-        [
-            [call("remote", {"do": f"{word} --now"}, "You need to set up a connection first.")]
-            for word in WORDS
-        ],
-        5,
-    ),
     "repeated_change": (
         [[call("append", {"path": "a.md", "text": "deck " * 40}, f"{at} lines")] for at in range(20)],
         4,
@@ -158,14 +151,12 @@ def test_steps_of_a_loop_beyond_what_its_rule_found_are_not_counted_for_the_limi
 
 
 def test_only_the_steps_of_a_loop_that_repeat_another_of_it_are_called_equal():
-    rounds = "abcdef", "uvwx", "cafbed", "yzAB", "fedcba", "CDEF", "bdface", "GHIJ", "eacfdba"
-    result = grade([call("get", {"at": at}, f"it is {at}") for at in "".join(rounds)])
-    first, second = result["evidence"]
-    assert [loop["repeats"] for loop in result["details"]["loops"]] == [1, 2]
-    assert "6 times, limit 5; 6 steps; the steps: " in first["description"]
-    assert (
-        "7 times, limit 5; 7 steps, 2 of which equal another; the steps: " in second["description"]
-    )
+    push = call("push", {"notes": " ".join(WORDS * 6)}, error="no such remote")
+    searches = iter(taken(REPEATED["varied_attempts"][0], 7))
+    steps = [push if each == "p" else next(searches) for each in "ppspssppsspspsp"]
+    [entry] = grade([*steps[:8], call("read", {"file": "a"}, ""), *steps[8:]])["evidence"]
+    assert "one call that fails in the same way 8 times, limit 3; " in entry["description"]
+    assert "15 steps in the whole loop, 8 of which equal another; " in entry["description"]
 
 
 @pytest.mark.parametrize("name", LOOPS | HELD_OUT_LOOPS)

@@ -258,18 +258,6 @@ def test_a_line_that_drifts_up_and_down_is_one_failure():
     assert kinds(red(12, lambda at: f"a.c({10 + 3 * at},9): error C2065: undeclared")) == []
 
 
-def test_two_failures_in_turns_are_a_loop_from_nine_known_ones_on():
-    def toggled(at):
-        return f"src/{('total', 'cart')[at % 3 % 2]}.ts({20 + at % 4},9): error TS{(2322, 2345)[at % 3 % 2]}: not assignable"
-
-    assert kinds(red(12, toggled)) != []
-    assert kinds(red(9, toggled)) == []
-    assert (
-        kinds(red(12, lambda at: f"src/{WORDS[at % 8]}.ts({at},9): error TS{at}: not assignable"))
-        == []
-    )
-
-
 BUILD = (
     "error[E0308]: mismatched types\n  --> src/pier.rs:42:18\n   | expected `u64`, found `Option<u64>`\n"
     "error: could not compile `harbour` (lib) due to 1 previous error"

@@ -27,3 +27,22 @@ def test_a_failure_below_a_heading_is_one():
     heading = "Tool 'check_syntax' executed successfully. Result:\n"
     assert CallResult(f"{heading}Sorry: IndentationError: line 4", _tool="check_syntax").has_failed
     assert not CallResult(f"{heading}4 lines", _tool="check_syntax").has_failed
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "exitcode: 0 (execution succeeded)\nCode output: \n",
+        "<returncode>0</returncode>\n<output>\n</output>",
+        "Exit code: 0\nWall time: 0.4 seconds\nOutput:\n",
+        "(no output)",
+        "(Bash completed with no output)",
+        "Your command ran successfully and did not produce any output.",
+        "main.py executed successfully. No output.",
+        '{"output": "(no output)", "exit_code": 0}',
+    ],
+)
+def test_what_a_harness_writes_in_place_of_no_output_is_none(output):
+    assert not CallResult(output).text
+    failed = output.replace("0", "1")
+    assert failed == output or CallResult(failed).text
