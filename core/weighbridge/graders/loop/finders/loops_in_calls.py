@@ -17,6 +17,7 @@ from weighbridge.graders.loop.finders.failing_stretches import failing_stretches
 from weighbridge.graders.loop.finders.few_calls import few_calls
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.known_lines import known_lines
+from weighbridge.graders.loop.finders.known_long_results import known_long_results
 from weighbridge.graders.loop.finders.known_results import (
     ToolResult,
     known_results,
@@ -260,6 +261,7 @@ _GROUPS = (
             (_by_calls(malformed_calls),),
             (_if_failing(_by_calls(failing_rows)),),
             (_unless_known(unanswered_searches),),
+            (_if_results_return(_unless_known(known_long_results)),),
             (_unless_known(known_lines),),
             (_unless_known(repeated_endings),),
             (_by_calls(repeated_changes),),

@@ -330,6 +330,12 @@ class Rule(Enum):
         _TWO_MORE,
         "if failed calls are repeated exactly, which count twice",
     )
+    KNOWN_LONG_RESULTS = (
+        Kind.NOTHING_NEW,
+        "calls with long results that their tools gave before,",
+        "with at most as many others between them, which bring nothing new",
+        _TWICE,
+    )
     KNOWN_LINES = (
         Kind.NOTHING_NEW,
         "reads of files that show known lines",
@@ -428,6 +434,12 @@ class Rule(Enum):
         "claims to be done or unable, refused the same way,",
         "without a call between",
         _TWO_MORE,
+    )
+    SAME_REPLY = (
+        Kind.REFUSED,
+        "short texts that fail with one reply, letter for letter,",
+        "without a call between",
+        _FOUR_TIMES,
     )
     REPEATED_PASSAGES = (
         Kind.REPEATED_PASSAGES,

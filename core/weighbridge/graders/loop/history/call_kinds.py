@@ -119,6 +119,7 @@ _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction
 _VALUES_EXAMINED = 100
 _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
+_PRINTED_TEXT = re.compile(r"\s{0,9}cat\s{0,3}<<")
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
 #: Names of tools that read the new output of a program that runs, and how others ask for it: by writing nothing to it.
 _POLL = r"""\b(?:bash|task|command|process|terminal|shell)_?(?:output|status)\b|\b(?:read|get|check)_(?:\w{1,20}_)?(?:output|status)\b
@@ -321,6 +322,8 @@ def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
     if call.waits is None:
         command = call.command
+        if command and _PRINTED_TEXT.match(command):  # which may tell of waiting
+            command = command.partition("\n")[0]
         call.waits = _mentions_wait(command) if command else _is_named_wait(call.tool)
     return call.waits
 
