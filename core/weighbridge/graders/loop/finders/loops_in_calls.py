@@ -7,30 +7,29 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.graders.loop.finders.ended_runs import repeated_endings
 from weighbridge.graders.loop.finders.exemptions.moving_calls import (
     without_moves,
 )
 from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, sorted_out
-from weighbridge.graders.loop.finders.failing_cycles import failing_cycles
-from weighbridge.graders.loop.finders.failing_rows import failing_rows
-from weighbridge.graders.loop.finders.failing_stretches import failing_stretches
-from weighbridge.graders.loop.finders.few_calls import few_calls
+from weighbridge.graders.loop.finders.failing_rows import failing_rows, failing_stretches
 from weighbridge.graders.loop.finders.findings import Finding, joined
-from weighbridge.graders.loop.finders.known_lines import known_lines
-from weighbridge.graders.loop.finders.known_long_results import known_long_results
+from weighbridge.graders.loop.finders.interleaved_calls import few_calls, recurring_questions
 from weighbridge.graders.loop.finders.known_results import (
     ToolResult,
     known_results,
     repeats_in,
     tool_results_of,
 )
-from weighbridge.graders.loop.finders.known_walks import known_walks
+from weighbridge.graders.loop.finders.known_views import (
+    known_lines,
+    known_long_results,
+    known_walks,
+)
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
-from weighbridge.graders.loop.finders.repeated_calls import recurring_questions
-from weighbridge.graders.loop.finders.repeated_changes import repeated_changes
-from weighbridge.graders.loop.finders.repeated_endings import repeated_endings
+from weighbridge.graders.loop.finders.repeated_changes import repeated_changes, undone_changes
 from weighbridge.graders.loop.finders.retried_failures import (
     failures_across_requests,
     retried_failures,
@@ -42,11 +41,10 @@ from weighbridge.graders.loop.finders.unanswered_searches import unanswered_sear
 from weighbridge.graders.loop.finders.unchanged_failures import (
     unchanged_checks,
     unchanged_failures,
+    vain_changes,
 )
-from weighbridge.graders.loop.finders.undone_changes import undone_changes
-from weighbridge.graders.loop.finders.vain_changes import vain_changes
 from weighbridge.graders.loop.finders.varied_attempts import varied_attempts
-from weighbridge.graders.loop.finders.varied_cycles import varied_cycles
+from weighbridge.graders.loop.finders.varied_cycles import failing_cycles, varied_cycles
 from weighbridge.graders.loop.history.tool_names import is_thinking_tool
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ class CallRun:
         self.limits = limits
         self.findings: list[Finding] = []
         self.moves: list[Finding] = []  #: those that are none, because they are of moves
-        self.known: set[int] = set()  #: indices of the calls in the findings of earlier groups
+        self.known: set[int] = set()  #: indices of the calls in what was found before
 
     @cached_property
     def tool_results(self) -> list[ToolResult | None]:
@@ -123,13 +121,17 @@ def first_loops_in_calls(calls: Sequence[Call | None], limits: Limits) -> list[F
 
 
 def _search(run: CallRun) -> Iterator[list[Finding]]:
-    """Search in the order of the groups, and yield the findings of each stage after adding them to the run."""
-    for group in _GROUPS:
-        if group.is_needed(run):
-            for together in group.finders:
-                found = [finding for finder in together for finding in finder(run)]
-                run.add(found)
-                yield found
+    """Search in the order of the entries, and yield what those that search along with each other find, after adding it to the run."""
+    found: list[Finding] = []
+    for entry in _ENTRIES:
+        if not entry.is_along:
+            run.add(found)
+            yield found
+            found = []
+        if entry.is_needed(run):
+            found += entry.find(run)
+    run.add(found)
+    yield found
 
 
 def row_of(calls: Sequence[Call | None]) -> list[int]:
@@ -154,16 +156,6 @@ def _unless_known(
 ) -> Finder:
     """Return a finder that leaves out calls, or rows of calls, in the loops found before."""
     return lambda run: find(run.calls, run.limits, run.known)
-
-
-def _if_failing(find: Finder) -> Finder:
-    """Return a finder of failures, of which most runs have too few."""
-    return lambda run: find(run) if run.fails_often else ()
-
-
-def _if_results_return(find: Finder) -> Finder:
-    """Return a finder of equal results, of which most runs have too few."""
-    return lambda run: find(run) if run.has_equal_results else ()
 
 
 def _repeats(run: CallRun) -> Iterator[Finding]:
@@ -213,63 +205,62 @@ def _are_repeated(run: CallRun) -> bool:
     return len(made) - len({call.arguments_id for call in made}) > run.limits.max_repeats
 
 
-class _Group(NamedTuple):
-    """Finders of one place in the search; those that stand together do not know what the others find."""
+class _Entry(NamedTuple):
+    """A finder, and the runs that need it; one that searches along with those before it does not know what they find."""
 
-    finders: tuple[tuple[Finder, ...], ...]
+    find: Finder
     is_needed: Callable[[CallRun], bool] = lambda _run: True
+    is_along: bool = False
+
+
+def _has_failures(run: CallRun) -> bool:
+    return run.fails_often
+
+
+def _has_equal_results(run: CallRun) -> bool:
+    return run.has_equal_results
 
 
 #: The order decides what is known to a finder, and which of two kinds a loop gets that has as many calls of each.
-_GROUPS = (
+_ENTRIES = (
     # What does not depend on other loops: repeats of calls, and failures of calls that differ.
-    _Group(
-        (
-            (
-                _repeats,
-                _in_row(retried_failures),
-                _if_failing(_in_row(failures_across_requests)),
-                _in_row(recurring_questions),
-                _if_failing(_by_calls(varied_attempts)),
-                _in_row(failing_cycles),
-            ),
-        )
-    ),
+    _Entry(_repeats),
+    _Entry(_in_row(retried_failures), is_along=True),
+    _Entry(_in_row(failures_across_requests), _has_failures, is_along=True),
+    _Entry(_in_row(recurring_questions), is_along=True),
+    _Entry(_by_calls(varied_attempts), _has_failures, is_along=True),
+    _Entry(_in_row(failing_cycles), is_along=True),
     # What depends on results that came before, if there are enough of them. These may find the same calls, and each tells
     # something else of them.
-    _Group(
-        (
-            (
-                _known_results,
-                lambda run: reworded_attempts(run.calls, run.tool_results, run.limits, run.known),
-                lambda run: varied_cycles(run.calls, run.row, run.tool_results, run.limits),
-            ),
-        ),
+    _Entry(_known_results, _have_known_results),
+    _Entry(
+        lambda run: reworded_attempts(run.calls, run.tool_results, run.limits, run.known),
         _have_known_results,
+        is_along=True,
+    ),
+    _Entry(
+        lambda run: varied_cycles(run.calls, run.row, run.tool_results, run.limits),
+        _have_known_results,
+        is_along=True,
     ),
     # What goes on although other calls lie between. Rules that say less of the same calls leave out what is known, so that a
     # loop gets the kind of the rule that says more; the looser a rule, the later it stands.
-    _Group(
-        (
-            (_if_failing(_unless_known(refused_edits)),),
-            (_if_results_return(_unless_known(returning_outcomes)),),
-            (_unless_known(returning_reasons),),
-            (_if_results_return(_unless_known(unchanged_failures)),),
-            (_if_failing(_unless_known(unchanged_checks)),),
-            (_if_failing(_unless_known(vain_changes)),),
-            (_unless_known(undone_changes),),
-            (_by_calls(malformed_calls),),
-            (_if_failing(_by_calls(failing_rows)),),
-            (_unless_known(unanswered_searches),),
-            (_if_results_return(_unless_known(known_long_results)),),
-            (_unless_known(known_lines),),
-            (_unless_known(repeated_endings),),
-            (_by_calls(repeated_changes),),
-            (_if_failing(_unless_known(failing_stretches)),),
-        )
-    ),
-    # What needs calls that were made before.
-    _Group(((_unless_known(known_walks),),), _are_repeated),
+    _Entry(_unless_known(refused_edits), _has_failures),
+    _Entry(_unless_known(returning_outcomes), _has_equal_results),
+    _Entry(_unless_known(returning_reasons)),
+    _Entry(_unless_known(unchanged_failures), _has_equal_results),
+    _Entry(_unless_known(unchanged_checks), _has_failures),
+    _Entry(_unless_known(vain_changes), _has_failures),
+    _Entry(_unless_known(undone_changes)),
+    _Entry(_by_calls(malformed_calls)),
+    _Entry(_by_calls(failing_rows), _has_failures),
+    _Entry(_unless_known(unanswered_searches)),
+    _Entry(_unless_known(known_long_results), _has_equal_results),
+    _Entry(_unless_known(known_lines)),
+    _Entry(_unless_known(repeated_endings)),
+    _Entry(_by_calls(repeated_changes)),
+    _Entry(_unless_known(failing_stretches), _has_failures),
+    _Entry(_unless_known(known_walks), _are_repeated),
     # Repeats in a fixed order once more, with the agent's notes to itself left out. No finder depends on what these are.
-    _Group(((_thoughtless_repeats,),)),
+    _Entry(_thoughtless_repeats),
 )

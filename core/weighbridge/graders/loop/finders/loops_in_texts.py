@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.graders.loop.finders.cut_off_answers import cut_off_answers
 from weighbridge.graders.loop.finders.empty_words import empty_words
-from weighbridge.graders.loop.finders.failed_answers import failed_answers
+from weighbridge.graders.loop.finders.ended_runs import stopped_runs
 from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.missing_answers import cut_off_answers, failed_answers
 from weighbridge.graders.loop.finders.refusals import claims_inability, refused_answers
-from weighbridge.graders.loop.finders.repeated_answers import (
+from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
+from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
+from weighbridge.graders.loop.finders.repeated_texts import (
     LABEL_CHARACTERS,
     OBJECT_CHARACTERS,
     between_labels,
     exchanges,
+    few_texts,
     is_label,
+    same_beginnings,
+    texts_in_order,
 )
-from weighbridge.graders.loop.finders.repeated_code import repeated_code
-from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
-from weighbridge.graders.loop.finders.repeated_reviews import repeated_reviews
-from weighbridge.graders.loop.finders.repeated_talk import repeated_talk, report_calls
-from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.same_words import same_words
-from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, cycles, low_novelty
+from weighbridge.graders.loop.finders.several_agents import (
+    repeated_code,
+    repeated_reports,
+    repeated_reviews,
+)
 from weighbridge.graders.loop.finders.standstills import failed_steps, standstills
-from weighbridge.graders.loop.finders.stopped_runs import stopped_runs
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.framework_messages import (
     asks_to_continue,
     is_refusal,
     only_prompts,
 )
-from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
 from weighbridge.graders.loop.history.text_forms import ANY_KIND, lists_items
 from weighbridge.graders.loop.linear_patterns import occurs
-from weighbridge.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -54,11 +55,6 @@ _POLLS = 3  #: different questions from which a harness is taken to ask several 
 _LEAST_UNCOUNTED_CHARACTERS = 80
 #: length of the beginning and of the end of a text that are searched for attempt numbers
 _EDGE_CHARACTERS = 120
-_BEGINNING_CHARACTERS = 200  #: that texts of one template have in common
-_REPORT_CHARACTERS = 2_000  #: first characters of an agent's report that are searched for a failure
-_mentions_no_change = occurs(
-    r"\b(?:unchanged|no change|still (?:the same|open|shows|here|not)|as before|did(?: not|n't) (?:change|open|load|work))\b"
-)
 _DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(
     r"\A\W{0,2}(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?Z?\W{1,3}"
@@ -104,9 +100,9 @@ def loops_in_texts(
     findings = [
         finding
         for finding in (
-            *_cycles(row, limits),
-            *_interleaved(row, spoken, limits),
-            *_by_agent(turns, row, limits),
+            *texts_in_order(row, limits),
+            *few_texts(row, spoken, limits),
+            *repeated_reports(turns, row, limits),
             *between_labels(turns, row, limits),
             *exchanges(turns, row, limits),
         )
@@ -122,14 +118,21 @@ def loops_in_texts(
     ]
     if findings:
         findings = [*_without_polls(findings, turns)]
-    findings += [*_same_beginnings(turns, limits), *refused_answers(turns, limits)]
-    findings += [*repeated_passages(turns, limits, budget), *standstills(turns, looped_ids, limits)]
-    findings += [*empty_words(turns, limits), *failed_answers(turns, limits)]
-    findings += [*failed_steps(turns, limits), *cut_off_answers(turns, limits)]
-    findings += [*repeated_code(turns, limits), *repeated_reviews(turns, limits)]
-    findings += same_words(turns, limits, budget)
-    findings += repeated_talk(turns, limits, budget, looped_ids)
-    findings += stopped_runs(turns, limits, looped_ids)
+    findings += [
+        *same_beginnings(turns, limits),
+        *refused_answers(turns, limits),
+        *repeated_passages(turns, limits, budget),
+        *standstills(turns, looped_ids, limits),
+        *empty_words(turns, limits),
+        *failed_answers(turns, limits),
+        *failed_steps(turns, limits),
+        *cut_off_answers(turns, limits),
+        *repeated_code(turns, limits),
+        *repeated_reviews(turns, limits),
+        *same_words(turns, limits, budget),
+        *repeated_talk(turns, limits, budget, looped_ids),
+        *stopped_runs(turns, limits, looped_ids),
+    ]
     return row, joined(findings, row)
 
 
@@ -304,75 +307,3 @@ class _Inputs:
 def _continues(before: bytes, now: bytes) -> bool:
     """Return whether an input equals or extends the previous one, as the messages of a conversation do."""
     return now.startswith(before.removesuffix(b"]"))
-
-
-def _cycles(row: list[int], limits: Limits) -> Iterator[Finding]:
-    for period, span in cycles(row, limits.max_period):
-        least = limits.least_length(period)
-        is_loop = span.length >= least
-        if is_loop and (period == 1 or len(set(row[span.start : span.end])) > 1):
-            rule = Rule.SAME_TEXT if period == 1 else Rule.SAME_TEXTS
-            yield Finding.by(rule, range(*span), least, period=period)
-
-
-def _interleaved(row: list[int], spoken: list[bool], limits: Limits) -> Iterator[Finding]:
-    """Find repetition of two texts in a row of turns, in any order."""
-    texts = [number if is_spoken else -1 for number, is_spoken in zip(row, spoken, strict=True)]
-    least = Rule.FEW_TEXTS.least(limits)
-    for span in low_novelty(texts, NoveltyLimits(least + 1, 2, 2, least)):
-        often = Counter(texts[span.start : span.end])
-        indices = (index for index in range(*span) if often[texts[index]] > 1)
-        yield Finding.by(Rule.FEW_TEXTS, indices, least)
-
-
-def _same_beginnings(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find long texts with one beginning, such as plans that an agent writes again and again while nobody acts or replies."""
-    least = Rule.SAME_BEGINNING.least(limits)
-    start = 0
-    for end in range(1, len(turns) + 1):
-        if end == len(turns) or not _goes_on_alike(turns[end - 1], turns[end]):
-            if end - start >= least:
-                yield Finding.by(Rule.SAME_BEGINNING, range(start, end), least)
-            start = end
-
-
-def _goes_on_alike(one: Message, other: Message) -> bool:
-    return (
-        not (one.calls or other.calls or one.reply or one.is_action)
-        and len(one.text) >= _BEGINNING_CHARACTERS
-        and other.text.startswith(one.text[:_BEGINNING_CHARACTERS])
-        and one.step.name == other.step.name
-        and one.step.input is None is other.step.input
-        and (one.requests_before, one.calls_before) == (other.requests_before, other.calls_before)
-    )
-
-
-def _by_agent(turns: Sequence[Message], row: Sequence[int], limits: Limits) -> Iterator[Finding]:
-    """Find repeated reports of failure by one of several agents, with only labels between, however the requests are worded."""
-    said: defaultdict[object, list[int]] = defaultdict(list)
-    for index, turn in enumerate(turns):
-        if turn.text and not turn.calls:
-            said[turn.step.name].append(index)
-    for indices in said.values() if len(said) > 1 else ():
-        again: list[int] = []
-        for index in indices:
-            if again and len(turns[index].text) <= LABEL_CHARACTERS < len(turns[again[0]].text):
-                continue
-            last = again[-1] if again else index
-            same = row[last] == row[index] and turns[last].calls_before == turns[index].calls_before
-            if not same:
-                yield from _reports(turns, again, limits)
-                again = []
-            again.append(index)
-        yield from _reports(turns, again, limits)
-
-
-def _reports(turns: Sequence[Message], indices: list[int], limits: Limits) -> Iterator[Finding]:
-    least = Rule.REPORTED_FAILURE.least(limits)
-    if len(indices) >= least:
-        text = encodable(turns[indices[0]].text[:_REPORT_CHARACTERS])
-        is_report = len(text) > LABEL_CHARACTERS
-        if is_report and (
-            reports_failure(text) or reports_no_effect(text) or _mentions_no_change(text)
-        ):
-            yield Finding.by(Rule.REPORTED_FAILURE, indices, least, period=1)

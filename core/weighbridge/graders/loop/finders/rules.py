@@ -35,8 +35,7 @@ class Least(NamedTuple):
         """Return the number in terms of `max_repeats`."""
         multiple = "`max_repeats`" if self.times == 1 else f"`{self.times} * max_repeats`"
         more = f"{'-' if self.plus < 0 else '+'} {abs(self.plus)}" if self.plus else ""
-        parts = (multiple, more, self.unit) if self.times else (str(self.plus), self.unit)
-        least = " ".join(filter(None, parts))
+        least = " ".join(filter(None, (multiple, more, self.unit)))
         if self.most_times:
             least += f" (at most `{self.most_times} * max_repeats`)"
         return f"{least} (at least {self.minimum})" if self.minimum else least
@@ -448,14 +447,6 @@ class Rule(Enum):
         _MORE_THAN_TWICE,
         Least(4, 2),
         "if the text is mostly code",
-    )
-    REPEATED_WORD = (
-        Kind.REPEATED_PASSAGES,
-        "the same word or syllable within one message",
-        "which is half of its text or more",
-        Least(0, 100),
-        _MORE_THAN_TWICE,
-        "if that is more",
     )
     FAILED_STEPS = (
         Kind.STANDSTILL,

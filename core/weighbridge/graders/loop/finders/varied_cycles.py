@@ -1,16 +1,21 @@
-"""Cycles in which some steps vary in vain: attempts that fail the same way, reworded questions, and waits of other lengths."""
+"""Cycles in which some steps vary in vain: attempts and calls that fail the same way, reworded questions, and waits of other lengths."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.cycles import cycles
+from weighbridge.graders.loop.finders.sequences.cycles import Span, cycles
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
-from weighbridge.graders.loop.history.failures import FailureNumbers
+from weighbridge.graders.loop.history.failures import (
+    FailureNumbers,
+    are_alike,
+    show_progress,
+    without_places,
+)
 from weighbridge.graders.loop.history.request_words import EXAMINED, raises_a_limit, unshared_words
 from weighbridge.graders.loop.history.result_kinds import reports_success
 from weighbridge.graders.loop.history.text_forms import lists_items
@@ -29,6 +34,7 @@ _ARGUMENTS_CHARACTERS = 4_000  #: longer arguments are compared only for equalit
 _OWN = 0.5
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+_REMEMBERED = 3  #: last failures of a call, one of which the next may be like
 
 
 def varied_cycles(
@@ -142,3 +148,77 @@ def _is_done(call: Call) -> bool:
     """Return whether a result says that a call changed something."""
     is_idle = call.result.is_unsuccessful or is_read_only(call) or is_wait(call)
     return not is_idle and reports_success(call.result.text or "")
+
+
+def failing_cycles(
+    calls: Sequence[Call | None], row: list[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find the same calls in the same order, with equal results or failures that are alike."""
+    in_cycles = _in_cycles(calls, limits)
+    if not in_cycles:
+        return
+    failed = [
+        call
+        for call in calls
+        if call is not None and call.arguments_id in in_cycles and call.result.has_failed
+    ]
+    if len({call.pair_id for call in failed}) == len({call.arguments_id for call in failed}):
+        return
+    kinds = _kinds_of_failures(failed)
+    merged = [kinds.get(number, number) for number in row]
+    for period, span in cycles(merged, limits.max_period):
+        if span.length >= limits.least_length(period):
+            phases = [_calls_of(calls, span, start, period) for start in range(period)]
+            several = len({phase[0].arguments_id for phase in phases}) > 1
+            if several and not any(map(_shows_progress, phases)):
+                least = limits.least_length(period)
+                yield Finding.by(Rule.CYCLE_WITH_FAILURES, range(*span), least, period=period)
+
+
+def _asked(calls: Sequence[Call | None]) -> list[int]:
+    return [-index - 1 if call is None else call.arguments_id for index, call in enumerate(calls)]
+
+
+def _in_cycles(calls: Sequence[Call | None], limits: Limits) -> set[int]:
+    """Return the calls that come in cycles of several calls, whatever their results, by their arguments."""
+    row = _asked(calls)
+    found: set[int] = set()
+    for period, span in cycles(row, limits.max_period):
+        if span.length >= limits.least_length(period):
+            calls_of_round = set(row[span.start : span.start + period])
+            if len(calls_of_round) > 1:
+                found |= calls_of_round
+    return found
+
+
+def _kinds_of_failures(failed: Sequence[Call]) -> dict[int, int]:
+    """Return by its number the kind of each failure: that of one of the last failures of the same call, if they are alike."""
+    last: defaultdict[int, deque[Call]] = defaultdict(lambda: deque(maxlen=_REMEMBERED))
+    kinds: dict[int, int] = {}
+    for call in failed:
+        if call.pair_id in kinds:
+            continue
+        earlier = last[call.arguments_id]
+        before = next((each for each in reversed(earlier) if _are_one(each, call)), None)
+        kinds[call.pair_id] = call.pair_id if before is None else kinds[before.pair_id]
+        earlier.append(call)
+    return kinds
+
+
+def _are_one(one: Call, other: Call) -> bool:
+    return are_alike(one.result, other.result) or _differ_in_places(one, other)
+
+
+def _differ_in_places(one: Call, other: Call) -> bool:
+    """Return whether failures are equal except for the places in files that they name."""
+    return without_places(one.result.masked) == without_places(other.result.masked)
+
+
+def _calls_of(calls: Sequence[Call | None], span: Span, start: int, period: int) -> list[Call]:
+    """Return the calls of every round at one place of a cycle."""
+    return [call for call in calls[span.start + start : span.end : period] if call is not None]
+
+
+def _shows_progress(phase: Sequence[Call]) -> bool:
+    known = [call.result for call in phase if call.result.text is not None]
+    return len({call.pair_id for call in phase}) > 1 and show_progress(known)

@@ -1,4 +1,4 @@
-"""Loops of a few calls in any order, with hardly anything new between them."""
+"""Loops of calls in any order: a few with hardly anything new between them, and one question that is asked again and again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, Span, low_novelty
 from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
 from weighbridge.graders.loop.history.actions import calls_at
-from weighbridge.graders.loop.history.result_kinds import tells_nothing
+from weighbridge.graders.loop.history.call_kinds import is_wait, may_advance, polls, walks, writes
+from weighbridge.graders.loop.history.result_kinds import reports_success, tells_nothing
+from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Minimum share of calls whose results are not recorded, or only say that it was done, from which a loop needs twice as many calls.
 _UNSEEN = 1 / 3
+_CHARACTERS = 20  #: minimum length of arguments that say what is asked
+_KNOWN = 1 / 3  #: minimum share of repeats and failures among the calls between
 
 
 def few_calls(calls: Sequence[Call | None], row: list[int], limits: Limits) -> Iterator[Finding]:
@@ -90,3 +94,52 @@ def _repeated_indices(calls: Sequence[Call | None], row: list[int], span: Span) 
         and (call := calls[index]) is not None
         and call.arguments_id not in moving
     )
+
+
+def recurring_questions(
+    calls: Sequence[Call | None], row: Sequence[int], limits: Limits
+) -> Iterator[Finding]:
+    """Find a call that is made `max_repeats + 2` times within one request and has one long answer each time.
+
+    At least a third of the other calls between have to be repeats or failures as well, and none may write something.
+    Walks, waits, polls, scrolls, clicks, confirmations, failures and calls with short arguments are no questions.
+    """
+    least = Rule.RECURRING_QUESTION.least(limits)
+    if max(Counter(row).values(), default=0) < least:
+        return
+    budget = WorkBudget()
+    asked: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, call in enumerate((*calls, None)):
+        if call is not None:
+            asked[call.arguments_id, row[index]].append(index)
+            continue
+        for indices in asked.values():
+            first = calls[indices[0]]
+            if len(indices) < least or first is None or not budget.is_left:
+                continue
+            if _has_long_answer(first):
+                budget.count_lookups(indices[-1] - indices[0])
+                between = [each for each in calls[indices[0] : indices[-1]] if each is not None]
+                if _go_nowhere(between, first):
+                    yield Finding.by(Rule.RECURRING_QUESTION, indices, least)
+        asked.clear()
+
+
+def _go_nowhere(between: Sequence[Call], question: Call) -> bool:
+    """Return whether calls write nothing, and a third of those that are not the question are repeats or failures."""
+    others = [call for call in between if call.arguments_id != question.arguments_id]
+    seen: set[tuple[int, int]] = set()
+    known = 0
+    for call in others:
+        exact = call.arguments_id, call.pair_id
+        known += exact in seen or call.result.is_unsuccessful
+        seen.add(exact)
+    return known >= _KNOWN * len(others) and not any(map(writes, others))
+
+
+def _has_long_answer(call: Call) -> bool:
+    is_question = len(call.arguments.key) >= _CHARACTERS and not (
+        is_wait(call) or polls(call) or walks(call) or may_advance(call) or call.result.has_failed
+    )
+    text = call.result.text or ""
+    return is_question and call.result.is_long and not reports_success(text)
