@@ -151,7 +151,7 @@ def _said_in(held: Any, key: str, request: dict[str, Any]) -> list[dict[str, Any
 
     Under `outputs`, several texts are the choices of one answer.
     """
-    messages = request.get("messages")
+    messages: list[Any] = request.get("messages", [])
     if not are_messages(messages) or not _is_unanswered(request):
         return []
     listed = held if type(held) is list else [held]

@@ -225,7 +225,7 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
         ("steps: /e\ncalls: /c", "calls is not an object"),
-        ("steps: /e\nlines: each", "all lines of a file are one trace"),
+        ("steps: /e\nlines: each", "line 2: 'lines' is 'each', neither 'together' nor"),
         ("steps: /e\nstep: {failed_when: false}", "line 2: failed_when is not an object"),
         (
             "steps: /e\nstep: {failed_when: {ok: false}}",
@@ -233,6 +233,22 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ),
         ("steps: /e\nstep: {failed_when: {/ok: null}}", "'/ok' in failed_when has no texts"),
         ("steps: /e\nstep: {failed_when: {/ok: []}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: .nan}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: 2026-01-01}}", "booleans: '2026-01-01'"),
+        ("steps: /e\nstep: []", "line 2: step is not an object"),
+        ("steps: /e\ncalls: 5", "line 2: calls is not an object"),
+        ("steps: /e\ncalls: {name: /n}", "line 2: calls has no 'at'"),
+        ("steps: /e\ncalls: {at: /c/*}", "calls.at is '/c/*', but /* stands for all values only"),
+        *[
+            (f"steps: /e\nstep: {{types: {types}}}", "line 2: 'types' is not an object")
+            for types in ("llm", "[llm]", "5", "[]", "false")
+        ],
+        ("steps: /e\nstep: {types: {1: llm, '1': tool}}", "'1' is in types twice"),
+        ("steps: /e\nstep: {types: {2026-01-01: llm}}", "'2026-01-01' in types is no text"),
+        (
+            "steps: ''\nlines: /run\ntraces: /x",
+            "line 2: 'lines' and 'traces' contradict each other",
+        ),
         ("[1]", "the mapping is not an object"),
         ("steps: /e\nstep: !!python/name:os.system {}", "tag"),
     ],

@@ -229,11 +229,12 @@ class _Outcomes:
 def _told_by(call: Call) -> str:
     """Return a result without noise, of a failure its beginning without ids."""
     text = call.result.masked
-    if not call.result.has_failed:
-        return text
-    return _MAYBE_ID.sub(
-        lambda word: "#" if len(word[0]) >= _ID_CHARACTERS else word[0], text[:_CHARACTERS]
-    )
+    return _without_ids(text[:_CHARACTERS]) if call.result.has_failed else text
+
+
+@lru_cache(_REMEMBERED)  # as failures come again
+def _without_ids(text: str) -> str:
+    return _MAYBE_ID.sub(lambda word: "#" if len(word[0]) >= _ID_CHARACTERS else word[0], text)
 
 
 @lru_cache(_REMEMBERED)  # as failures come again

@@ -1,4 +1,4 @@
-"""Loops of looks at what was seen before: windows of files without a new line, and walks among known places."""
+"""Loops of looks at what was seen before: windows of files without a new line, long results, and walks among known places."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
 from weighbridge.graders.loop.finders.sequences.stretches import ranges
-from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.moves_and_looks import handles_things, observes, polls, walks
 from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _WINDOWS = 2  #: minimum mean number of windows of a file
 _LINES = 5  #: a result with fewer lines is no window
 _KNOWN = 0.8  #: minimum share of known lines in a window: a heading may count the lines around it
+_CHARACTERS = 300  #: a shorter result may be the same for different things
 _OFTEN = 3  #: minimum mean number of visits to a place
 _PLACES = 4  #: minimum places; with fewer, the moves are a cycle or alternate
 _PLACE_CHARACTERS = 40  #: a shorter result does not describe a place
@@ -72,6 +74,45 @@ def _finding(run: list[int], read: Sequence[str], least: int) -> Iterator[Findin
 
 def _reads(call: Call) -> bool:
     return is_read_only(call) and not (call.result.has_failed or polls(call))
+
+
+def known_long_results(
+    calls: Sequence[Call | None], limits: Limits, known: set[int]
+) -> Iterator[Finding]:
+    """Find `2 * max_repeats` calls of different messages with long results that their tool gave before, at least half of the calls there.
+
+    Each result comes twice or more among them, as a look back at many files is no loop; calls that name a file or go through a list
+    are not examined, nor are waits and calls in `known` loops. Nothing between them brings something new, writes a file, or may
+    change anything, and no request lies between.
+    """
+    least = Rule.KNOWN_LONG_RESULTS.least(limits)
+    seen: set[tuple[str, str]] = set()
+    row: list[int] = []
+    for index, call in enumerate([*calls, None]):
+        if call is not None and (is_wait(call) or polls(call) or call.result.text is None):
+            continue
+        is_known = False
+        if call is not None:
+            told = call.tool, call.result.masked
+            is_known = told in seen
+            seen.add(told)
+            is_long = len(call.result.text or "") >= _CHARACTERS
+            if is_known and is_long and index not in known and not (writes(call) or file_in(call)):
+                row.append(index)
+                continue
+        if row and not (call is not None and is_known and is_read_only(call)):
+            yield from _again(calls, row, least)
+            row = []
+
+
+def _again(calls: Sequence[Call | None], row: Sequence[int], least: int) -> Iterator[Finding]:
+    made = [(index, call) for index in row if (call := calls[index]) is not None]
+    messages = {call.message or index for index, call in made}
+    results = {(call.tool, call.result.masked) for _, call in made}
+    is_dense = 2 * len(row) > row[-1] - row[0]
+    is_again = 2 * len(results) <= len(row) and not goes_through_list([call for _, call in made])
+    if len(messages) >= least and is_dense and is_again:
+        yield Finding.by(Rule.KNOWN_LONG_RESULTS, row, least)
 
 
 def known_walks(calls: Sequence[Call | None], limits: Limits, known: set[int]) -> Iterator[Finding]:

@@ -21,7 +21,11 @@ from weighbridge.graders.loop.finders.known_results import (
     repeats_in,
     tool_results_of,
 )
-from weighbridge.graders.loop.finders.known_views import known_lines, known_walks
+from weighbridge.graders.loop.finders.known_views import (
+    known_lines,
+    known_long_results,
+    known_walks,
+)
 from weighbridge.graders.loop.finders.malformed_calls import malformed_calls
 from weighbridge.graders.loop.finders.ordered_calls import ordered_calls
 from weighbridge.graders.loop.finders.refused_edits import refused_edits
@@ -251,6 +255,7 @@ _ENTRIES = (
     _Entry(_by_calls(malformed_calls)),
     _Entry(_by_calls(failing_rows), _has_failures),
     _Entry(_unless_known(unanswered_searches)),
+    _Entry(_unless_known(known_long_results), _has_equal_results),
     _Entry(_unless_known(known_lines)),
     _Entry(_unless_known(repeated_endings)),
     _Entry(_by_calls(repeated_changes)),

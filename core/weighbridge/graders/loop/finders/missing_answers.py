@@ -24,6 +24,8 @@ _NOTE_CHARACTERS = 120  #: of what is said between, which may tell of a retry
 _tells_of_retry = occurs(
     r"\b(?:re-?try(?:ing)?|retries|attempts?|switch(?:ing|ed)?|fall(?:ing)?[ -]?back|back(?:ing)?[ -]?off|waiting|sleeping|reconnect\w*)\b"
 )
+_BEGUN_CHARACTERS = 600  #: a longer text is an answer, although it was cut off
+_tells_of_wish = occurs(r"abort|cancel|interrupt|stopped by")
 _CHARACTERS = 600  #: of an error that are read
 _COMPARED_CHARACTERS = 400  #: of these without numbers that are compared
 _CUT_OFF = "length"  #: OpenTelemetry's word for an answer that reached the output limit
@@ -118,10 +120,15 @@ def _goes_on(failed: Message, following: Message) -> bool:
     return is_answer and is_retried and failed.requests_before == following.requests_before
 
 
+def _is_cut_off(text: str, error: str) -> bool:
+    """Return whether an error ended an answer at its beginning, other than by the user's wish."""
+    return len(text) <= _BEGUN_CHARACTERS and not _tells_of_wish(error[:_CHARACTERS])
+
+
 def _failure(turn: Message) -> tuple[Any, ...]:
     """Return what is equal for model calls that fail the same way; empty for one that gave an answer."""
     error = turn.step.error
-    if turn.text or turn.calls or not error:
+    if turn.calls or not error or (turn.text and not _is_cut_off(turn.text, str(error))):
         return ()
     said = _NUMBER_OR_ID.sub("#", str(error)[:_CHARACTERS])[:_COMPARED_CHARACTERS]
     given = turn.step.input

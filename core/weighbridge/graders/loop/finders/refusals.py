@@ -1,4 +1,4 @@
-"""Loops of differently worded texts that get the same refusal each time."""
+"""Loops of differently worded texts that get the same refusal, or the same reply, each time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from weighbridge.graders.loop.history.message_kinds import (
     normalized_beginning,
     reports_missing_action,
 )
+from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -30,14 +31,16 @@ claims_completion = occurs(
 claims_inability = occurs(
     r"""\b(?:sorry|apologi[sz]e|apolog(?:y|ies)|regret|unfortunately|(?:i am|i'm|we are) (?:\w+ly )?(?:unable|not able)|i (?:cannot|can't|can not|do not have|don't have|have no)|beyond (?:my|what i)|my (?:abilities|capabilities) are)\b"""
 )
+_MOVE_CHARACTERS = 200  #: maximum length of a text that is a move
 _PER_REFUSED = 2  #: fewer others than this, for each refused answer, lie between refused ones
 
 
 def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
-    """Find answers without calls that get the same refusal.
+    """Find answers without calls that get the same refusal, or the same reply to moves in vain.
 
     A loop needs `max_repeats + 2` claims that the work is done, or cannot be done; or `max_repeats + 1` answers, whatever
-    they say, if the refusals are for a missing action.
+    they say, if the refusals are for a missing action; or `4 * max_repeats` short texts that fail with one reply, letter for
+    letter.
     """
     least = limits.least_length(1)
     if sum(bool(turn.reply) for turn in turns) < least:
@@ -102,17 +105,28 @@ def _close_together(indices: Sequence[int]) -> Iterator[list[int]]:
 def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator[Finding]:
     if len(run) < Rule.REFUSED_WITHOUT_ACTION.least(limits):
         return
-    refusal = turns[run[0]].reply
-    if not is_refusal(refusal):
-        return
-    if reports_missing_action(refusal):
+    texts, replies = ([getattr(turns[index], name) for index in run] for name in ("text", "reply"))
+    is_refused = is_refusal(replies[0])
+    if is_refused and reports_missing_action(replies[0]):
         rule = Rule.REFUSED_WITHOUT_ACTION
-    elif _are_claims([turns[index].text for index in run]):
+    elif is_refused and _are_claims(texts):
         rule = Rule.REFUSED_CLAIMS
+    elif _are_moves_in_vain(texts, replies):
+        rule = Rule.SAME_REPLY
     else:
         return
     if len(run) >= rule.least(limits):
         yield Finding.by(rule, run, rule.least(limits))
+
+
+def _are_moves_in_vain(texts: Sequence[str], replies: Sequence[str]) -> bool:
+    """Return whether short texts, as of moves in a game, get one reply, which says that they failed or had no effect."""
+    reply = replies[0]
+    return (
+        all(each == reply for each in replies)
+        and all(len(text) <= _MOVE_CHARACTERS for text in texts)
+        and (reports_failure(reply) or reports_no_effect(reply))
+    )
 
 
 def _are_claims(texts: Sequence[str]) -> bool:

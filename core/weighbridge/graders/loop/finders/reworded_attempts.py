@@ -210,7 +210,7 @@ def _rule(calls: Sequence[Call], words: Sequence[_Words], results: int) -> Rule 
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
-    are_questions = parts > 0 and all(map(is_natural_language, calls))
+    are_questions = parts > 0 and all(map(is_natural_language, calls[:EXAMINED]))
     if is_nested and are_questions and not (is_answered or is_narrowed):
         return Rule.REWORDED_QUESTION
     if is_nested or is_answered or are_questions:
@@ -250,7 +250,7 @@ def _words(call: Call, budget: WorkBudget) -> _Words:
     asked = given.items() if type(given) is dict else [("", given)]
     text = "\n".join([_text_of(each) for key, each in asked if not _is_presentation(key)])
     budget.count_attempt(len(text))
-    return frozenset(word.strip(".?!").casefold() for word in _TOKEN.findall(text)) - {""}
+    return frozenset([word.strip(".?!") for word in _TOKEN.findall(text.casefold())]) - {""}
 
 
 def _is_presentation(key: object) -> bool:

@@ -200,6 +200,8 @@ class Rule(Enum):
         "which are at least two of three calls in their range")
     KNOWN_RESULTS = _nothing_new("calls that brought nothing new after the first,", _TWICE,
         "with nothing else between them", other=(_TWO_MORE, "if failed calls are repeated exactly, which count twice"))
+    KNOWN_LONG_RESULTS = _nothing_new("calls with long results that their tools gave before,", _TWICE,
+        "with at most as many others between them, which bring nothing new")
     KNOWN_LINES = _nothing_new("reads of files that show known lines", _FOUR_TIMES,
         "with only calls between them that change nothing")
     WALK_IN_CIRCLES = _nothing_new("calls of a walk among known places", Least(6),
@@ -233,6 +235,8 @@ class Rule(Enum):
     REFUSED_BETWEEN_ACTIONS = _row(Kind.REFUSED, "answers without an action, refused the same way,", _TWICE,
         "with fewer than twice as many others between them")
     REFUSED_CLAIMS = _row(Kind.REFUSED, "claims to be done or unable, refused the same way,", _TWO_MORE,
+        "without a call between")
+    SAME_REPLY = _row(Kind.REFUSED, "short texts that fail with one reply, letter for letter,", _FOUR_TIMES,
         "without a call between")
     REPEATED_PASSAGES = _row(Kind.REPEATED_PASSAGES, "the same passage within one message", _MORE_THAN_TWICE,
         "half of whose text or more repeats what stands before in it", other=(Least(4, 2), "if the text is mostly code"))

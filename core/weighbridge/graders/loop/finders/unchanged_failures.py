@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -45,6 +46,8 @@ _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 #: minimum share of changes to a later place, or to an earlier one, of failures that move on
 _ONE_WAY = 3 / 4
 _SOON = 10  #: calls after the last of some checks, in which a check in other words shows that it is mended
+#: A pause before a check.
+_PAUSE = re.compile(r"\A\s{0,9}sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3}")
 _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits above it
 _SHARE = 3 / 4  #: minimum share of runs that fail for the reason
 _SAME = 1 / 2  #: maximum share of different lines with the reason, apart from places in files
@@ -88,7 +91,7 @@ def unchanged_failures(
 def unchanged_checks(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find `max_repeats + 2` checks, few of them different, that fail in one way, whatever was changed between.
+    """Find `max_repeats + 2` checks, few of them different but for a pause before them, that fail in one way, whatever was changed between.
 
     If the failure is short, or a check succeeds in the end, also in other words, `3 * max_repeats` are needed. None of them
     has another result between, and at most `_BETWEEN` other calls lie between two, none of which waits. The lines that
@@ -115,9 +118,14 @@ def unchanged_checks(
         if not claims_done(first) and not reports_delay(first.result):
             for chain in _unbroken(calls, indices):
                 made = [each for at in chain if (each := calls[at])]
-                is_one = 2 * len({each.arguments_id for each in made}) <= len(made)
+                is_one = 2 * len({*map(_check_of, made)}) <= len(made)
                 if len(chain) >= enough and is_one and not move_on(made):
                     yield Finding.by(Rule.UNCHANGED_CHECK, chain, enough)
+
+
+def _check_of(call: Call) -> str:
+    """Return what is equal for equal checks, however long they wait first."""
+    return _PAUSE.sub("", call.command) if call.command else f"{call.arguments_id}"
 
 
 def move_on(made: Sequence[Call]) -> bool:

@@ -119,6 +119,7 @@ _QUESTIONS = frozenset(("query", "q", "question", "prompt", "task", "instruction
 _VALUES_EXAMINED = 100
 _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
+_PRINTED_TEXT = re.compile(r"\s{0,9}cat\s{0,3}<<")
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
 #: what a log shows in place of arguments
 _LABELS = frozenset(("summary", "title", "description", "label"))
@@ -277,6 +278,8 @@ def is_wait(call: Call) -> bool:
     """Return whether a call waits, so that a call that failed before it may succeed after it."""
     if call.waits is None:
         command = call.command
+        if command and _PRINTED_TEXT.match(command):  # which may tell of waiting
+            command = command.partition("\n")[0]
         call.waits = _mentions_wait(command) if command else _is_named_wait(call.tool)
     return call.waits
 

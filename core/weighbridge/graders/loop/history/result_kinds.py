@@ -55,6 +55,7 @@ _mentions_failure = occurs(
 |"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|no module named\b|permission denied|\bwrong password\b
 |(?:^|\n)[\w./-]+(?:\(\d+,\d+\)|:\d+(?::\d+)?): (?:fatal )?error\b
+|(?:^|\n)(?:make(?:\[\d{1,3}\])?: \*\*\* |npm (?:err!|error) |go: [^\n]{0,80}\b(?:cannot|not found|no required module)\b)
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
     + _UNSUCCESSFUL
@@ -69,7 +70,7 @@ _mentions_no_effect = occurs(
     r"""^\s{0,9}usage: |\bnothing (?:happen|chang)|\bnot found\b|\bno (?:such|results?|match(?:es)?|effect|response|answer)\b|\b(?:is|are|was) (?:not|still)\b
 |(?:^|[^\w(])(?:wrong|incorrect)\b|\b(?:isn't|aren't|wasn't|can't|cannot|couldn't|won't|that's not|\w{1,30},? don't|doesn't|didn't|unable|impossible|unavailable|busy|locked|blocked|refused
 |rejected|declined|bump|no replacement|did not (?:appear|match)|err_[a-z_]{3,40}|unknown|unrecogni[sz]ed|expired|disabled
-|exceeded|(?:try|trying) again|please (?:hold|wait|try))\b
+|exceeded|(?:try|trying) again|please (?:hold|wait|try)|only understood you as far as)\b
 |\bno (?:\w{1,20} ){1,3}(?:(?:is|are|was|were) )?(?:currently )?(?:loaded|opened|selected|active|connected|running|configured|initiali[sz]ed)\b"""
 )
 #: Phrases that confirm work or say that nothing was found: many different calls return these.

@@ -164,3 +164,36 @@ def test_many_kinds_of_refusals_are_compared_in_time_that_grows_with_their_numbe
     began = process_time()
     found_in([{"id": f"s{at}", **step} for at, step in enumerate(steps)])
     assert process_time() - began < 5
+
+
+MOVES = ("Wiggle", "Wiggle a lot", "Wiggle the left toe", "Wiggle and hum", "Wiggle back", "Wiggle east", "Wiggle in time", "Wiggle like a fish", "Wiggle again", "Wiggle harder", "Wiggle slowly", "Wiggle twice")  # fmt: skip
+
+
+def moves(reply, count=12):
+    return [
+        {"id": f"s{at}{kind}", "type": kind, "output": text}
+        for at, move in enumerate(MOVES[:count])
+        for kind, text in (("llm", move), ("user", reply))
+    ]
+
+
+def test_twelve_moves_with_one_reply_are_a_loop():
+    parser = "I only understood you as far as wanting to wiggle."
+    assert found_in(moves(parser)) == [("same_reply", 12)]
+    assert found_in(moves(parser, 11)) == []
+    assert found_in([*moves(parser, 6), *moves("You can't see any such thing here.")[12:]]) == []
+
+
+@pytest.mark.parametrize("reply", ["Go on.", "continue", "ok"])
+def test_prompts_between_moves_say_nothing_of_them(reply):
+    assert found_in(moves(reply)) == []
+
+
+def test_a_user_who_orders_the_same_for_each_file_gets_longer_answers():
+    steps = moves("Please rename the classes of this file to camelCase.")
+    for at, step in enumerate(steps):
+        if step["type"] == "llm":
+            step["output"] = (
+                f"I renamed the classes of file {at}: " + " ".join(MOVES[at // 2 :]) * 3
+            )
+    assert found_in(steps) == []

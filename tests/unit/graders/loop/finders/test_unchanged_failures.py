@@ -300,3 +300,28 @@ def test_builds_of_codex_that_fail_alike_are_a_loop_however_long_they_take(
 
     assert LoopGrader().grade(session(least))["verdict"] == "fail"
     assert LoopGrader().grade(session(least - 1))["verdict"] == "pass"
+
+
+NOT_FOUND = '{"status": "error", "code": 404, "message": "Application not found", "request_id": "%s"}\nthe edge of the harbour network answered'
+
+
+def deployments(commands):
+    """Changes and redeployments, after each of which a page is asked for, and a text that tells of waiting is printed."""
+    steps = []
+    for at, command in enumerate(commands):
+        for line, output in (
+            (f"cat <<EOF\nround {at}: wait for it\nEOF", f"round {at}: wait for it"),
+            (f"sed -i s/{WORDS[at]}/x/ pier.toml", ""),
+            (f"pier up --service {WORDS[at]}", f"deployed build {WORDS[at]}"),
+            (command, NOT_FOUND % WORDS[at]),
+        ):
+            steps.append({"type": "tool", "name": "bash", "arguments": {"command": line}, "output": output})  # fmt: skip
+    given = [{"id": f"s{at}", **step} for at, step in enumerate(steps)]
+    result = LoopGrader().grade({"format": "weighbridge", "steps": given})
+    return [(loop["rule"], loop["repeats"]) for loop in result["details"]["loops"]]
+
+
+def test_a_check_is_the_same_however_long_it_waits_first():
+    checks = ["curl -s pier.example/", *(f"sleep {at} && curl -s pier.example/" for at in (5, 9, 20, 30))]  # fmt: skip
+    assert deployments(checks) == [("unchanged_check", 5)]
+    assert deployments(checks[:4]) == []
