@@ -26,7 +26,7 @@ from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.errors import TraceError
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
 from weighbridge.graders.loop.config import LoopConfig
-from weighbridge.graders.loop.history.actions import history_of
+from weighbridge.graders.loop.history.history_reader import history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.work_budget import WorkBudget
 from weighbridge.traces import Trace, read_trace

@@ -13,7 +13,8 @@ from weighbridge.graders.loop.finders.loops_in_calls import (
     loops_in_calls,
 )
 from weighbridge.graders.loop.finders.loops_in_texts import loops_in_texts
-from weighbridge.graders.loop.history.actions import History, history_of
+from weighbridge.graders.loop.history.actions import History
+from weighbridge.graders.loop.history.history_reader import history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.reporting import report
 from weighbridge.graders.loop.reporting.evidence import (

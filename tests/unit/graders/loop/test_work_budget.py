@@ -10,8 +10,8 @@ import rapidfuzz
 
 from weighbridge.graders.loop import LoopGrader, judgement, work_budget
 from weighbridge.graders.loop.history import similarity, text_forms
-from weighbridge.graders.loop.history.actions import history_of
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_trial
+from weighbridge.graders.loop.history.history_reader import history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.reporting import evidence
 from weighbridge.graders.loop.work_budget import WORK_LIMIT, WorkBudget

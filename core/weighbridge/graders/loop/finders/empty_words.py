@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
-from weighbridge.graders.loop.history.framework_messages import only_prompts
+from weighbridge.graders.loop.finders.sequences.stretches import long_rows
+from weighbridge.graders.loop.history.message_kinds import only_prompts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

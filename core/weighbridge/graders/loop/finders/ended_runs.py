@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.finders.sequences.stretches import ranges
 from weighbridge.graders.loop.history.actions import EDIT_TOOL, calls_at
 from weighbridge.graders.loop.history.call_kinds import claims_done, ends_work
 from weighbridge.graders.loop.history.words import words_in

@@ -10,7 +10,8 @@ from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, Span, low_novelty
 from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
 from weighbridge.graders.loop.history.actions import calls_at
-from weighbridge.graders.loop.history.call_kinds import is_wait, may_advance, polls, walks, writes
+from weighbridge.graders.loop.history.call_kinds import is_wait, writes
+from weighbridge.graders.loop.history.moves_and_looks import may_advance, polls, walks
 from weighbridge.graders.loop.history.result_kinds import reports_success, tells_nothing
 from weighbridge.graders.loop.work_budget import WorkBudget
 

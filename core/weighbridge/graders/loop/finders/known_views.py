@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
-from weighbridge.graders.loop.history.call_kinds import (
-    handles_things,
-    is_read_only,
-    is_wait,
-    observes,
-    polls,
-    walks,
-    writes,
-)
+from weighbridge.graders.loop.finders.sequences.stretches import ranges
+from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
+from weighbridge.graders.loop.history.moves_and_looks import handles_things, observes, polls, walks
 from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.work_budget import WorkBudget
 

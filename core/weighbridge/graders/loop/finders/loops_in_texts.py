@@ -32,7 +32,7 @@ from weighbridge.graders.loop.finders.several_agents import (
 )
 from weighbridge.graders.loop.finders.standstills import failed_steps, standstills
 from weighbridge.graders.loop.history.arguments import canonical
-from weighbridge.graders.loop.history.framework_messages import (
+from weighbridge.graders.loop.history.message_kinds import (
     asks_to_continue,
     is_refusal,
     only_prompts,

@@ -10,7 +10,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import is_read_only
-from weighbridge.graders.loop.history.framework_messages import only_prompts
+from weighbridge.graders.loop.history.message_kinds import only_prompts
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:

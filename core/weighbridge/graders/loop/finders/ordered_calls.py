@@ -9,8 +9,8 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import Span, cycles, repeats
 from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
-from weighbridge.graders.loop.history.call_kinds import may_advance
 from weighbridge.graders.loop.history.failures import same_failures, show_progress
+from weighbridge.graders.loop.history.moves_and_looks import may_advance
 from weighbridge.graders.loop.history.progress import only_noise
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.framework_messages import (
+from weighbridge.graders.loop.history.message_kinds import (
     is_refusal,
     normalized_beginning,
     reports_missing_action,

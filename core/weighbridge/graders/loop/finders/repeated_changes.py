@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.finders.sequences.stretches import ranges
 from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, cycles, low_novelty
-from weighbridge.graders.loop.history.framework_messages import asks_to_continue, is_refusal
+from weighbridge.graders.loop.history.message_kinds import asks_to_continue, is_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

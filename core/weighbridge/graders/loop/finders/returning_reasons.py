@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
 from weighbridge.graders.loop.finders.sequences.related_attempts import (
     Attempt,
     chains_of,
     is_related,
     message_count,
 )
+from weighbridge.graders.loop.finders.sequences.stretches import long_rows
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_read_only
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.progress import count_one_way

@@ -6,6 +6,7 @@ Each rule is used by one finder, which has the conditions; `loops_in_calls` and 
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.kinds import Kind
@@ -47,6 +48,25 @@ _TWO_MORE = Least(1, 2, most_times=2)
 _TWICE, _THREE_TIMES, _FOUR_TIMES = Least(2), Least(3), Least(4)
 _MORE_THAN_TWICE, _MORE_THAN_FOUR_TIMES = Least(2, 1), Least(4, 1)
 
+_Row = tuple[tuple[Kind, ...], str, Least, str, tuple[Least, str] | None]
+
+
+def _row(
+    kinds: Kind | tuple[Kind, ...],
+    repeated: str,
+    least: Least,
+    between: str = "",
+    *,
+    other: tuple[Least, str] | None = None,
+) -> _Row:
+    return (kinds,) if isinstance(kinds, Kind) else kinds, repeated, least, between, other
+
+
+_interleaved = partial(_row, Kind.INTERLEAVED)
+_failures = partial(_row, Kind.SAME_FAILURE)
+_nothing_new = partial(_row, Kind.NOTHING_NEW)
+_outcomes = partial(_row, (Kind.NOTHING_NEW, Kind.SAME_FAILURE))
+
 
 class Rule(Enum):
     """A rule by which repetition is a loop; its id, which results name, is its name in lower case.
@@ -63,19 +83,17 @@ class Rule(Enum):
 
     def __init__(
         self,
-        kinds: Kind | tuple[Kind, ...],
+        kinds: tuple[Kind, ...],
         repeated: str,
-        between: str,
         least: Least,
-        other_least: Least | None = None,
-        when_other: str = "",
+        between: str,
+        other: tuple[Least, str] | None,
     ) -> None:
-        self.kinds = (kinds,) if isinstance(kinds, Kind) else kinds
+        self.kinds = kinds
         self.repeated = repeated
         self.between = between
-        self.when_other = when_other
         self._least = least
-        self._other_least = other_least
+        self._other_least, self.when_other = other or (None, "")
 
     @property
     def id(self) -> str:
@@ -111,407 +129,138 @@ class Rule(Enum):
         """Whether steps of which one repeats come directly after each other."""
         return self not in _WITH_OTHERS_BETWEEN
 
+    # fmt: off
+    # A table, with each rule in as few lines as it needs.
+
     # Calls in a fixed order
-    SAME_CALL = (Kind.IDENTICAL, "the same step", "", _MORE_THAN_REPEATS)
-    SIMILAR_CALLS = (Kind.NEAR_IDENTICAL, "nearly the same step", "", _MORE_THAN_REPEATS)
-    SAME_CYCLE = (Kind.CYCLE, "the same {steps}", "", _ROUNDS)
-    SAME_CALLS_IN_ONE_MESSAGE = (
-        Kind.PARALLEL,
-        "the same {steps} in one message",
-        "",
-        _MORE_THAN_REPEATS,
-        _ROUNDS,
-        "for rounds of two calls or more",
-    )
-    NOISY_RESULTS = (
-        Kind.NOISY_RESULTS,
-        "the same {steps}, with results that differ only in noise,",
-        "",
-        _MORE_THAN_REPEATS,
-        _ROUNDS,
-        "for rounds of two or three calls",
-    )
-    FAILING_CALL = (
-        Kind.IDENTICAL,
-        "the same step, failing in about the same way,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
-    CYCLE_WITH_FAILURES = (
-        Kind.CYCLE,
-        "the same {steps}, with failures that are alike,",
-        "",
-        _ROUNDS,
-    )
-    VARIED_CYCLE = (
-        Kind.CYCLE,
-        "{steps}, some of which vary in vain,",
-        "",
-        _ROUNDS,
-        Least(1, 2, most_times=2, unit="rounds"),
-        "if as many steps vary as stay equal",
-    )
-    VARIED_WAITS = (
-        Kind.NEAR_IDENTICAL,
-        "waits of various lengths with one result",
-        "",
-        _TWICE,
-    )
+    SAME_CALL = _row(Kind.IDENTICAL, "the same step", _MORE_THAN_REPEATS)
+    SIMILAR_CALLS = _row(Kind.NEAR_IDENTICAL, "nearly the same step", _MORE_THAN_REPEATS)
+    SAME_CYCLE = _row(Kind.CYCLE, "the same {steps}", _ROUNDS)
+    SAME_CALLS_IN_ONE_MESSAGE = _row(Kind.PARALLEL, "the same {steps} in one message", _MORE_THAN_REPEATS,
+        other=(_ROUNDS, "for rounds of two calls or more"))
+    NOISY_RESULTS = _row(Kind.NOISY_RESULTS, "the same {steps}, with results that differ only in noise,", _MORE_THAN_REPEATS,
+        other=(_ROUNDS, "for rounds of two or three calls"))
+    FAILING_CALL = _row(Kind.IDENTICAL, "the same step, failing in about the same way,", _MORE_THAN_REPEATS)
+    CYCLE_WITH_FAILURES = _row(Kind.CYCLE, "the same {steps}, with failures that are alike,", _ROUNDS)
+    VARIED_CYCLE = _row(Kind.CYCLE, "{steps}, some of which vary in vain,", _ROUNDS,
+        other=(Least(1, 2, most_times=2, unit="rounds"), "if as many steps vary as stay equal"))
+    VARIED_WAITS = _row(Kind.NEAR_IDENTICAL, "waits of various lengths with one result", _TWICE)
 
     # Calls in any order
-    FEW_CALLS = (
-        Kind.INTERLEAVED,
-        "a few steps, with hardly anything new between them,",
-        "",
-        _MORE_THAN_TWICE,
-        Least(4, 2),
-        "if a third of the results say nothing or are missing",
-    )
-    FEW_FAILING_CALLS = (
-        Kind.INTERLEAVED,
-        "a few failing steps, with few others between them,",
-        "",
-        _MORE_THAN_TWICE,
-        Least(4, 2),
-        "if each comes less often",
-    )
-    RECURRING_QUESTION = (
-        Kind.INTERLEAVED,
-        "one question with one long answer",
-        "",
-        _TWO_MORE,
-    )
-    RETRIED_FAILURE = (
-        Kind.INTERLEAVED,
-        "one call that fails in the same way",
-        "",
-        _MORE_THAN_REPEATS,
-        _TWICE,
-        "if the service was slow or busy and others lie between",
-    )
-    FAILURE_ACROSS_REQUESTS = (
-        Kind.INTERLEAVED,
-        "one call that fails in the same way, whatever was written between,",
-        "",
-        Least(1, 2),
-        _TWICE,
-        "if the service was slow or busy and others lie between",
-    )
+    FEW_CALLS = _interleaved("a few steps, with hardly anything new between them,", _MORE_THAN_TWICE,
+        other=(Least(4, 2), "if a third of the results say nothing or are missing"))
+    FEW_FAILING_CALLS = _interleaved("a few failing steps, with few others between them,", _MORE_THAN_TWICE,
+        other=(Least(4, 2), "if each comes less often"))
+    RECURRING_QUESTION = _interleaved("one question with one long answer", _TWO_MORE)
+    RETRIED_FAILURE = _interleaved("one call that fails in the same way", _MORE_THAN_REPEATS,
+        other=(_TWICE, "if the service was slow or busy and others lie between"))
+    FAILURE_ACROSS_REQUESTS = _interleaved("one call that fails in the same way, whatever was written between,", Least(1, 2),
+        other=(_TWICE, "if the service was slow or busy and others lie between"))
 
     # Failures of calls that differ
-    REFUSED_EDITS = (
-        Kind.SAME_FAILURE,
-        "related edits that are refused in the same words",
-        "with little that is new read between them",
-        _TWO_MORE,
-    )
-    EDITS_OF_ONE_FILE = (
-        Kind.SAME_FAILURE,
-        "edits of one file that are refused, half of them tried again,",
-        "in more rounds than `max_repeats`, with no edit that is made and little that is new read between them",
-        _TWICE,
-    )
-    EDITS_IN_VAIN = (
-        Kind.SAME_FAILURE,
-        "edits of one tool that are refused",
-        "which are at least two of five calls in their range, with hardly an edit that is made",
-        _THREE_TIMES,
-    )
-    VARIED_ATTEMPTS = (
-        Kind.SAME_FAILURE,
-        "calls that fail the same way",
+    REFUSED_EDITS = _failures("related edits that are refused in the same words", _TWO_MORE,
+        "with little that is new read between them")
+    EDITS_OF_ONE_FILE = _failures("edits of one file that are refused, half of them tried again,", _TWICE,
+        "in more rounds than `max_repeats`, with no edit that is made and little that is new read between them")
+    EDITS_IN_VAIN = _failures("edits of one tool that are refused", _THREE_TIMES,
+        "which are at least two of five calls in their range, with hardly an edit that is made")
+    VARIED_ATTEMPTS = _failures("calls that fail the same way", _TWICE,
         "which differ only in numbers, paths, options or wording, with nothing new between them",
-        _TWICE,
-        _THREE_TIMES,
-        "for values tried once each, and for actions without effect",
-    )
-    RELATED_ATTEMPTS = (
-        Kind.SAME_FAILURE,
-        "related calls that fail, at least half of them in known ways,",
-        "with nothing new between them",
-        _TWO_MORE,
-        _TWICE,
-        "if the failures differ, or for commands",
-    )
-    KNOWN_FAILURES = (
-        Kind.SAME_FAILURE,
-        "calls that fail in known ways",
-        "with nothing new between them",
-        _THREE_TIMES,
-        _TWICE,
-        "if their words are related",
-    )
-    FAILING_ROW = (
-        Kind.SAME_FAILURE,
-        "calls in a row that fail, in few ways,",
-        "with at most known results between them",
-        _THREE_TIMES,
-    )
-    FAILING_STRETCH = (
-        Kind.SAME_FAILURE,
-        "calls that fail in known ways, beyond as many others as bring something new,",
-        "in answer to one request",
-        Least(2, 2),
-    )
-    FAILING_ROW_ACROSS_REQUESTS = (
-        Kind.SAME_FAILURE,
-        "calls in a row that try to change something and fail, in few ways,",
-        "although the user wrote between them",
-        Least(6),
-    )
-    RETURNING_REASON = (
-        Kind.SAME_FAILURE,
-        "related calls that fail for one reason",
+        other=(_THREE_TIMES, "for values tried once each, and for actions without effect"))
+    RELATED_ATTEMPTS = _failures("related calls that fail, at least half of them in known ways,", _TWO_MORE,
+        "with nothing new between them", other=(_TWICE, "if the failures differ, or for commands"))
+    KNOWN_FAILURES = _failures("calls that fail in known ways", _THREE_TIMES,
+        "with nothing new between them", other=(_TWICE, "if their words are related"))
+    FAILING_ROW = _failures("calls in a row that fail, in few ways,", _THREE_TIMES,
+        "with at most known results between them")
+    FAILING_STRETCH = _failures("calls that fail in known ways, beyond as many others as bring something new,", Least(2, 2),
+        "in answer to one request")
+    FAILING_ROW_ACROSS_REQUESTS = _failures("calls in a row that try to change something and fail, in few ways,", Least(6),
+        "although the user wrote between them")
+    RETURNING_REASON = _failures("related calls that fail for one reason", _TWICE,
         "with nothing but failures between them",
-        _TWICE,
-        _TWO_MORE,
-        "in a row of `2 * max_repeats` + 2 failures or more, or if no call reads or does anything",
-    )
-    UNCHANGED_FAILURE = (
-        Kind.SAME_FAILURE,
-        "related submissions that fail with one text",
+        other=(_TWO_MORE, "in a row of `2 * max_repeats` + 2 failures or more, or if no call reads or does anything"))
+    UNCHANGED_FAILURE = _failures("related submissions that fail with one text", _TWO_MORE,
+        "whatever was changed between them")
+    UNCHANGED_CHECK = _failures("a check that fails in one way", _TWO_MORE,
         "whatever was changed between them",
-        _TWO_MORE,
-    )
-    UNCHANGED_CHECK = (
-        Kind.SAME_FAILURE,
-        "a check that fails in one way",
-        "whatever was changed between them",
-        _TWO_MORE,
-        _THREE_TIMES,
-        "if the failure has less than 100 characters, or a check succeeds in the end, and that is more",
-    )
-    VAIN_CHANGES = (
-        Kind.SAME_FAILURE,
-        "runs that fail for one reason",
-        "with changes between most of them",
-        _THREE_TIMES,
-    )
-    MALFORMED_CALLS = (
-        Kind.SAME_FAILURE,
-        "malformed calls of one tool",
-        "with no call of that tool between them that succeeds",
-        _TWO_MORE,
-        _THREE_TIMES,
-        "if each begins with another unknown word",
-    )
+        other=(_THREE_TIMES, "if the failure has less than 100 characters, or a check succeeds in the end, and that is more"))
+    VAIN_CHANGES = _failures("runs that fail for one reason", _THREE_TIMES,
+        "with changes between most of them")
+    MALFORMED_CALLS = _failures("malformed calls of one tool", _TWO_MORE,
+        "with no call of that tool between them that succeeds", other=(_THREE_TIMES, "if each begins with another unknown word"))
 
     # Calls that bring nothing new, whether they fail or not
-    REWORDED_QUESTION = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "one question in other words",
-        "each wording part of another, with no new result between",
-        _MORE_THAN_REPEATS,
-    )
-    REWORDED_ATTEMPTS = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "one request in other words",
-        "whose results are alike, with no new result between",
-        Least(1, 2),
-    )
-    ONE_OUTCOME = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "calls with one failure or answer",
-        "with no new result between",
-        _TWICE,
-    )
-    RETURNING_OUTCOME = (
-        (Kind.NOTHING_NEW, Kind.SAME_FAILURE),
-        "related calls with one result",
-        "which are at least two of three calls in their range",
-        _THREE_TIMES,
-    )
-    KNOWN_RESULTS = (
-        Kind.NOTHING_NEW,
-        "calls that brought nothing new after the first,",
-        "with nothing else between them",
-        _TWICE,
-        _TWO_MORE,
-        "if failed calls are repeated exactly, which count twice",
-    )
-    KNOWN_LONG_RESULTS = (
-        Kind.NOTHING_NEW,
-        "calls with long results that their tools gave before,",
-        "with at most as many others between them, which bring nothing new",
-        _TWICE,
-    )
-    KNOWN_LINES = (
-        Kind.NOTHING_NEW,
-        "reads of files that show known lines",
+    REWORDED_QUESTION = _outcomes("one question in other words", _MORE_THAN_REPEATS,
+        "each wording part of another, with no new result between")
+    REWORDED_ATTEMPTS = _outcomes("one request in other words", Least(1, 2),
+        "whose results are alike, with no new result between")
+    ONE_OUTCOME = _outcomes("calls with one failure or answer", _TWICE, "with no new result between")
+    RETURNING_OUTCOME = _outcomes("related calls with one result", _THREE_TIMES,
+        "which are at least two of three calls in their range")
+    KNOWN_RESULTS = _nothing_new("calls that brought nothing new after the first,", _TWICE,
+        "with nothing else between them", other=(_TWO_MORE, "if failed calls are repeated exactly, which count twice"))
+    KNOWN_LONG_RESULTS = _nothing_new("calls with long results that their tools gave before,", _TWICE,
+        "with at most as many others between them, which bring nothing new")
+    KNOWN_LINES = _nothing_new("reads of files that show known lines", _FOUR_TIMES,
+        "with only calls between them that change nothing")
+    WALK_IN_CIRCLES = _nothing_new("calls of a walk among known places", Least(6),
+        "with nothing else between them")
+    REPEATED_CHANGE = _nothing_new("one change that is made again", _TWO_MORE,
         "with only calls between them that change nothing",
-        _FOUR_TIMES,
-    )
-    WALK_IN_CIRCLES = (
-        Kind.NOTHING_NEW,
-        "calls of a walk among known places",
-        "with nothing else between them",
-        Least(6),
-    )
-    REPEATED_CHANGE = (
-        Kind.NOTHING_NEW,
-        "one change that is made again",
-        "with only calls between them that change nothing",
-        _TWO_MORE,
-        _THREE_TIMES,
-        "if a file is written anew with nearly the same content",
-    )
-    UNDONE_CHANGES = (
-        Kind.NOTHING_NEW,
-        "edits that were undone",
-        "with no new result of a check between them",
-        _TWICE,
-    )
+        other=(_THREE_TIMES, "if a file is written anew with nearly the same content"))
+    UNDONE_CHANGES = _nothing_new("edits that were undone", _TWICE,
+        "with no new result of a check between them")
 
-    UNANSWERED_SEARCHES = (
-        Kind.NOTHING_NEW,
-        "searches of a tool that never finds anything,",
-        "with nothing new between them, or for what other results show",
-        _FOUR_TIMES,
-    )
+    UNANSWERED_SEARCHES = _nothing_new("searches of a tool that never finds anything,", _FOUR_TIMES,
+        "with nothing new between them, or for what other results show")
 
-    ENDED_AGAIN = (
-        Kind.NOTHING_NEW,
-        "calls of one tool that report the work as done in nearly the same words",
-        "with at most half as many others between them",
-        _MORE_THAN_TWICE,
-    )
+    ENDED_AGAIN = _nothing_new("calls of one tool that report the work as done in nearly the same words", _MORE_THAN_TWICE,
+        "with at most half as many others between them")
 
     # Texts
-    SAME_TEXT = (Kind.TEXT, "the same text", "", _MORE_THAN_REPEATS)
-    SAME_TEXTS = (Kind.TEXT_CYCLE, "the same {texts}", "", _ROUNDS)
-    FEW_TEXTS = (
-        Kind.TEXT_CYCLE,
-        "one or two texts, with hardly another between them,",
-        "",
-        Least(2, -1, minimum=3),
-    )
-    TEXT_BETWEEN_LABELS = (
-        Kind.TEXT,
-        "the same text, with short answers between,",
-        "",
-        _MORE_THAN_REPEATS,
-    )
-    EXCHANGE = (Kind.TEXT, "the same text after the same message", "", _ROUNDS)
-    REPORTED_FAILURE = (
-        Kind.TEXT,
-        "the same report of a failure or of no change by one of several agents",
-        "",
-        _MORE_THAN_REPEATS,
-    )
-    REPEATED_REVIEW = (
-        Kind.TEXT,
-        "the same fault, found again by one of several agents,",
-        "with at most one other review of that agent between two",
-        _MORE_THAN_REPEATS,
-    )
-    CODE_HANDED_IN_AGAIN = (
-        Kind.TEXT,
-        "the same code in other words, handed in again by one of several agents,",
-        "",
-        _TWICE,
-    )
-    SAME_BEGINNING = (
-        Kind.SAME_BEGINNING,
-        "texts with the same long beginning",
-        "without an action or a reply between",
-        _MORE_THAN_TWICE,
-    )
-    REFUSED_WITHOUT_ACTION = (
-        Kind.REFUSED,
-        "answers without an action, refused the same way,",
-        "without a call between",
-        _MORE_THAN_REPEATS,
-    )
-    REFUSED_BETWEEN_ACTIONS = (
-        Kind.REFUSED,
-        "answers without an action, refused the same way,",
-        "with fewer than twice as many others between them",
-        _TWICE,
-    )
-    REFUSED_CLAIMS = (
-        Kind.REFUSED,
-        "claims to be done or unable, refused the same way,",
-        "without a call between",
-        _TWO_MORE,
-    )
-    SAME_REPLY = (
-        Kind.REFUSED,
-        "short texts that fail with one reply, letter for letter,",
-        "without a call between",
-        _FOUR_TIMES,
-    )
-    REPEATED_PASSAGES = (
-        Kind.REPEATED_PASSAGES,
-        "the same passage within one message",
-        "half of whose text or more repeats what stands before in it",
-        _MORE_THAN_TWICE,
-        Least(4, 2),
-        "if the text is mostly code",
-    )
-    FAILED_STEPS = (
-        Kind.STANDSTILL,
-        "steps that the agent itself says have failed",
-        "in a row, without a new request between",
-        _MORE_THAN_TWICE,
-    )
-    STANDSTILL = (
-        Kind.STANDSTILL,
-        "reports that nothing has changed,",
-        "each after an outcome that the run had had before",
-        _MORE_THAN_TWICE,
-    )
-    PLEASANTRIES = (
-        Kind.PLEASANTRIES,
-        "thanks and good wishes alone",
-        "without a call between",
-        _MORE_THAN_TWICE,
-    )
-    PROMISES = (
-        Kind.PROMISES,
-        "promises to act or to wait",
-        "without a call between",
-        _MORE_THAN_TWICE,
-        _TWO_MORE,
-        "if each announces an action, and is answered with no more than a prompt",
-    )
-    SAME_WORDS = (
-        Kind.SAME_WORDS,
-        "messages with hardly a new word",
-        "with nothing else between",
-        _MORE_THAN_FOUR_TIMES,
-    )
-    REPEATED_TALK = (
-        Kind.SAME_WORDS,
-        "messages and replies that mostly came before, word for word,",
-        "with nothing new between",
-        _MORE_THAN_FOUR_TIMES,
-    )
-    FAILED_ANSWERS = (
-        Kind.FAILED_ANSWERS,
-        "model calls that fail the same way",
-        "without an answer or a call between",
-        Least(3, 2),
-    )
-    UNANSWERED_REQUESTS = (
-        Kind.FAILED_ANSWERS,
-        "model calls that fail with errors of before",
-        "without an answer or a call between",
-        Least(3, 1),
-        Least(6, 2),
-        "for one request",
-    )
-    CUT_OFF_ANSWERS = (
-        Kind.CUT_OFF,
-        "answers cut off at the output limit before they say or do anything,",
-        "without a change, an answer or a new request between",
-        _MORE_THAN_REPEATS,
-    )
-    STOPPED = (
-        Kind.STOPPED,
-        "answers until the harness stopped the agent,",
-        "none of which got any further, as it says",
-        _MORE_THAN_REPEATS,
-    )
+    SAME_TEXT = _row(Kind.TEXT, "the same text", _MORE_THAN_REPEATS)
+    SAME_TEXTS = _row(Kind.TEXT_CYCLE, "the same {texts}", _ROUNDS)
+    FEW_TEXTS = _row(Kind.TEXT_CYCLE, "one or two texts, with hardly another between them,", Least(2, -1, minimum=3))
+    TEXT_BETWEEN_LABELS = _row(Kind.TEXT, "the same text, with short answers between,", _MORE_THAN_REPEATS)
+    EXCHANGE = _row(Kind.TEXT, "the same text after the same message", _ROUNDS)
+    REPORTED_FAILURE = _row(Kind.TEXT, "the same report of a failure or of no change by one of several agents", _MORE_THAN_REPEATS)
+    REPEATED_REVIEW = _row(Kind.TEXT, "the same fault, found again by one of several agents,", _MORE_THAN_REPEATS,
+        "with at most one other review of that agent between two")
+    CODE_HANDED_IN_AGAIN = _row(Kind.TEXT, "the same code in other words, handed in again by one of several agents,", _TWICE)
+    SAME_BEGINNING = _row(Kind.SAME_BEGINNING, "texts with the same long beginning", _MORE_THAN_TWICE,
+        "without an action or a reply between")
+    REFUSED_WITHOUT_ACTION = _row(Kind.REFUSED, "answers without an action, refused the same way,", _MORE_THAN_REPEATS,
+        "without a call between")
+    REFUSED_BETWEEN_ACTIONS = _row(Kind.REFUSED, "answers without an action, refused the same way,", _TWICE,
+        "with fewer than twice as many others between them")
+    REFUSED_CLAIMS = _row(Kind.REFUSED, "claims to be done or unable, refused the same way,", _TWO_MORE,
+        "without a call between")
+    SAME_REPLY = _row(Kind.REFUSED, "short texts that fail with one reply, letter for letter,", _FOUR_TIMES,
+        "without a call between")
+    REPEATED_PASSAGES = _row(Kind.REPEATED_PASSAGES, "the same passage within one message", _MORE_THAN_TWICE,
+        "half of whose text or more repeats what stands before in it", other=(Least(4, 2), "if the text is mostly code"))
+    FAILED_STEPS = _row(Kind.STANDSTILL, "steps that the agent itself says have failed", _MORE_THAN_TWICE,
+        "in a row, without a new request between")
+    STANDSTILL = _row(Kind.STANDSTILL, "reports that nothing has changed,", _MORE_THAN_TWICE,
+        "each after an outcome that the run had had before")
+    PLEASANTRIES = _row(Kind.PLEASANTRIES, "thanks and good wishes alone", _MORE_THAN_TWICE,
+        "without a call between")
+    PROMISES = _row(Kind.PROMISES, "promises to act or to wait", _MORE_THAN_TWICE,
+        "without a call between", other=(_TWO_MORE, "if each announces an action, and is answered with no more than a prompt"))
+    SAME_WORDS = _row(Kind.SAME_WORDS, "messages with hardly a new word", _MORE_THAN_FOUR_TIMES,
+        "with nothing else between")
+    REPEATED_TALK = _row(Kind.SAME_WORDS, "messages and replies that mostly came before, word for word,", _MORE_THAN_FOUR_TIMES,
+        "with nothing new between")
+    FAILED_ANSWERS = _row(Kind.FAILED_ANSWERS, "model calls that fail the same way", Least(3, 2),
+        "without an answer or a call between")
+    UNANSWERED_REQUESTS = _row(Kind.FAILED_ANSWERS, "model calls that fail with errors of before", Least(3, 1),
+        "without an answer or a call between", other=(Least(6, 2), "for one request"))
+    CUT_OFF_ANSWERS = _row(Kind.CUT_OFF, "answers cut off at the output limit before they say or do anything,", _MORE_THAN_REPEATS,
+        "without a change, an answer or a new request between")
+    STOPPED = _row(Kind.STOPPED, "answers until the harness stopped the agent,", _MORE_THAN_REPEATS,
+        "none of which got any further, as it says")
+    # fmt: on
 
 
 _WITH_OTHERS_BETWEEN = frozenset(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.repeated_texts import LABEL_CHARACTERS
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.history.actions import without_step_number
 from weighbridge.graders.loop.history.request_words import are_related
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
+from weighbridge.graders.loop.history.speakers import without_step_number
 from weighbridge.graders.loop.history.words import words_in
 from weighbridge.graders.loop.history.written_edits import code_in
 from weighbridge.graders.loop.linear_patterns import occurs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
-from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
+from weighbridge.graders.loop.finders.sequences.stretches import long_rows
 from weighbridge.graders.loop.history.call_kinds import is_wait, writes
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.linear_patterns import occurs

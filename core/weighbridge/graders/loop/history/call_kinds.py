@@ -121,18 +121,8 @@ _WAIT = r"wait|sleep|delay|pause|back_?off"
 _mentions_wait = occurs(_WAIT)
 _PRINTED_TEXT = re.compile(r"\s{0,9}cat\s{0,3}<<")
 _is_named_wait = named_like(re.compile(_WAIT, re.IGNORECASE | re.ASCII), splits_words=False)
-#: Names of tools that read the new output of a program that runs, and how others ask for it: by writing nothing to it.
-_POLL = r"""\b(?:bash|task|command|process|terminal|shell)_?(?:output|status)\b|\b(?:read|get|check)_(?:\w{1,20}_)?(?:output|status)\b
-|\bwrite_stdin\b.{0,120}\bchars\\{0,2}["']{0,1}\s{0,2}:\s{0,2}(?:\\{0,2}["']){2}|"chars":"".{0,200}\bwrite_stdin\b"""
-_mentions_poll = occurs(_POLL)
-#: Commands that show the state of what goes on elsewhere, alone or after a pause.
-_STATUS_COMMAND = re.compile(
-    r"(?:sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3})?(?:sleep [0-9.]{1,9}|tail|ps|pgrep|jobs|squeue|sacct|nvidia-smi|uptime|curl|systemctl status|service \w{1,40} status"
-    r"|kubectl (?:get|describe|logs|rollout|top)|docker (?:compose )?(?:ps|logs|inspect|stats|top)|gh (?:run|pr|workflow)|gcloud|aws|az|helm status|terraform show)\b"
-)
 #: what a log shows in place of arguments
 _LABELS = frozenset(("summary", "title", "description", "label"))
-_mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 #: Tools and commands that write something, each time anew.
 _is_writing_tool = named_like(
     re.compile(
@@ -150,40 +140,6 @@ _RECIPIENT = re.compile(
     re.IGNORECASE,
 )
 _APPENDING_COMMAND = re.compile(r"\s*(?:echo|printf|cat|tee)\b[^\n]{0,400}(?:>>|\s-a\b)")
-#: Word of a step through a place: in a maze, each may look like the one before.
-_mentions_walk = occurs(
-    r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
-)
-#: Words for what is done to a thing, some of which have a direction: `put the box down`.
-_mentions_handling = occurs(
-    r"\b(?:pick|put|lift|lay|set|drop|load|unload|carry|bring|fetch|deliver|give|fill|empty|clean|push|pull"
-    r"|throw|open|close|unlock|plug|switch|turn (?:on|off)|turn [\w ]{1,40}\b(?:on|off))(?:\b|_)"
-)
-_is_observing_tool = named_like(
-    re.compile(
-        r"(?:^|[_\W])(?:inventory|observe|observation|sense|examine|map|where|position|location|exits|surroundings|status|state"
-        r"|score|goal|goals|objective|task|help)(?:[_\W]|$)",
-        re.IGNORECASE,
-    )
-)
-_is_exploring_tool = named_like(
-    re.compile(r"(?:^|[_\W])(?:explore|wander|patrol|roam|look_?around)(?:[_\W]|$)", re.IGNORECASE)
-)
-_MOVE = re.compile(
-    r"scroll|click|next|prev|page|press|key|wait|sleep|swipe|move|step|poll|status", re.IGNORECASE
-)
-
-_KEY_CHARACTERS = 200  #: longest arguments that name a key
-_KEY = re.compile(
-    "[\u2190-\u2193\u232b\u2326]|\\b(?:backspace|delete|del|arrow[ _-]?(?:left|right|up|down)|(?:left|right|up|down)[ _-]?arrow|tab)\\b",
-    re.IGNORECASE,
-)
-_is_screen_tool = named_like(
-    re.compile(
-        r"(?:^|[_\W])(?:(?:double_?|right_?|left_?)?click|scroll|press|keys?|mouse|tap|swipe)(?:[_\W]|$)",
-        re.IGNORECASE,
-    )
-)
 
 
 def is_read_only(call: Call) -> bool:
@@ -328,50 +284,6 @@ def is_wait(call: Call) -> bool:
     return call.waits
 
 
-def may_advance(call: Call) -> bool:
-    """Return whether a call may have a new result each time for equal arguments, such as a scroll or a click."""
-    value = call.arguments.value
-    kind = value.get("action") if type(value) is dict else None
-    moves = kind if type(kind) is str else ""
-    return not value or _MOVE.search(f"{_name_of(call)} {moves}") is not None
-
-
-def _acts_on_screen(call: Call) -> bool:
-    """Return whether a call clicks, scrolls or presses a key on a screen."""
-    if _is_screen_tool(call.tool):
-        return True
-    value = call.arguments.value
-    kind = value.get("action") if type(value) is dict else None
-    return type(kind) is str and _is_screen_tool(kind)
-
-
-def presses_key_again(call: Call) -> bool:
-    """Return whether a call presses a key that is pressed several times in a row: one that erases, or moves a cursor."""
-    texts = call.arguments.texts
-    return (
-        len(texts) <= _KEY_CHARACTERS and _KEY.search(texts) is not None and _acts_on_screen(call)
-    )
-
-
-def scrolls(call: Call) -> bool:
-    """Return whether a call moves what a screen shows of a page or a list."""
-    arguments = call.arguments.key
-    return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_scrolling(
-        f"{_name_of(call)} {arguments.decode(errors='replace')}"
-    )
-
-
-def polls(call: Call) -> bool:
-    """Return whether a call asks for the new output of a program that runs, or for the state of what goes on elsewhere."""
-    command = call.command
-    if command and _STATUS_COMMAND.match(command):
-        return True
-    arguments = call.arguments.key
-    return len(arguments) <= ARGUMENTS_CHARACTERS and _mentions_poll(
-        f"{_name_of(call)} {arguments.decode(errors='replace')}"
-    )
-
-
 def is_abridged(call: Call) -> bool:
     """Return whether the trace has only a label in place of a call's arguments."""
     value = call.arguments.value
@@ -405,34 +317,6 @@ def acts_outside(call: Call) -> bool:
 
 def _is_text(value: object) -> TypeGuard[str]:
     return type(value) is str
-
-
-def walks(call: Call) -> bool:
-    """Return whether a call steps or turns in some direction."""
-    arguments = call.arguments.key
-    if len(arguments) > ARGUMENTS_CHARACTERS or is_command(call):
-        return False
-    return _mentions_walk(f"{_name_of(call)} {arguments.decode(errors='replace')}")
-
-
-def handles_things(call: Call) -> bool:
-    """Return whether a call does something to a thing, such as to pick it up."""
-    arguments = call.arguments.key[:ARGUMENTS_CHARACTERS]
-    return _mentions_handling(f"{_name_of(call)} {arguments.decode(errors='replace')}")
-
-
-def observes(call: Call) -> bool:
-    """Return whether a call shows where the agent is, what it has, or what it is to do."""
-    return is_read_only(call) or _is_observing_tool(_name_of(call))
-
-
-def explores(call: Call) -> bool:
-    """Return whether a call goes to look at what is around, without saying where."""
-    return _is_exploring_tool(_name_of(call))
-
-
-def _name_of(call: Call) -> str:
-    return call.tool[:NAME_CHARACTERS]
 
 
 def _code_of(call: Call) -> str | None:

@@ -8,17 +8,15 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.actions import calls_at
-from weighbridge.graders.loop.history.call_kinds import (
+from weighbridge.graders.loop.history.call_kinds import is_abridged, is_read_only, is_wait
+from weighbridge.graders.loop.history.failures import reports_delay, reports_outage
+from weighbridge.graders.loop.history.moves_and_looks import (
     explores,
-    is_abridged,
-    is_read_only,
-    is_wait,
     observes,
     polls,
     presses_key_again,
     scrolls,
 )
-from weighbridge.graders.loop.history.failures import reports_delay, reports_outage
 from weighbridge.graders.loop.history.result_kinds import acknowledges
 from weighbridge.graders.loop.linear_patterns import occurs
 

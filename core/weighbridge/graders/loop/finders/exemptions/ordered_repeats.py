@@ -9,13 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.graders.loop.history.actions import calls_at
-from weighbridge.graders.loop.history.call_kinds import (
-    is_command,
-    is_read_only,
-    is_wait,
-    polls,
-    runs_code,
-)
+from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_wait, runs_code
+from weighbridge.graders.loop.history.moves_and_looks import polls
 from weighbridge.graders.loop.work_budget import WorkBudget
 
 if TYPE_CHECKING:

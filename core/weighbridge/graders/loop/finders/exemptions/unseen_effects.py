@@ -6,13 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.history.actions import calls_at
-from weighbridge.graders.loop.history.call_kinds import (
-    is_command,
-    is_read_only,
-    is_wait,
-    observes,
-    writes,
-)
+from weighbridge.graders.loop.history.call_kinds import is_command, is_read_only, is_wait, writes
+from weighbridge.graders.loop.history.moves_and_looks import observes
 from weighbridge.graders.loop.history.result_kinds import acknowledges
 from weighbridge.graders.loop.history.tool_names import (
     NAME_CHARACTERS,

@@ -1,4 +1,4 @@
-"""Rows of entries that pass a test."""
+"""Rows of entries that pass a test, and ranges of known results with few new ones between."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import groupby, product
 
 import pytest
 
-from weighbridge.graders.loop.finders.sequences.long_rows import long_rows
+from weighbridge.graders.loop.finders.sequences.stretches import long_rows, ranges
 
 
 @pytest.mark.parametrize("least", [1, 2, 3])
@@ -21,3 +21,18 @@ def test_most_entries_that_fail_are_not_tested():
     tested = []
     assert [*long_rows(range(100), tested.append, 10)] == []
     assert tested == [*range(9, 100, 10)]
+
+
+@pytest.mark.parametrize(
+    ("known", "per_new", "found"),
+    [
+        ("-++-", 4, []),
+        ("-+++-", 4, [(1, 4)]),
+        ("+++", 4, [(0, 3)]),
+        ("++-+--", 4, []),
+        ("+++-+++", 3, [(0, 3), (4, 7)]),
+        ("++++-++--", 3, [(0, 7)]),
+    ],
+)
+def test_a_range_has_enough_known_results_in_all_and_for_each_new_one(known, per_new, found):
+    assert [*ranges([each == "+" for each in known], per_new, 3)] == found

@@ -1,4 +1,4 @@
-"""Rows of entries that pass a test, found without testing most of the others."""
+"""Stretches of a sequence: rows of entries that pass a test, and ranges of what is known with few new ones between."""
 
 from __future__ import annotations
 
@@ -27,3 +27,16 @@ def long_rows(
         if end - start >= least:
             yield range(start, end)
         index = end + least
+
+
+def ranges(known: Sequence[bool], per_new: int, least: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges, as start and end, of `least` known results or more, at least `per_new` for each new one."""
+    start = end = count = credit = 0
+    for index, is_known in enumerate((*known, False)):
+        if not credit:
+            start, count = index, 0
+        credit = credit + 1 if is_known else max(0, credit - per_new)
+        if is_known:
+            end, count = index + 1, count + 1
+        elif count >= least and (not credit or index == len(known)):
+            yield start, end

@@ -1,14 +1,10 @@
-"""Calls that were all made before, and requests that only grow: a loop if their results say nothing new."""
+"""Calls that are made again in any order, with others between: a loop if their results say nothing new."""
 
 from __future__ import annotations
 
 import pytest
 
 from weighbridge.graders.loop import LoopGrader
-from weighbridge.graders.loop.history.actions import Call
-from weighbridge.graders.loop.history.arguments import Arguments
-from weighbridge.graders.loop.history.call_kinds import is_read_only
-from weighbridge.graders.loop.history.results import CallResult
 
 ROOMS = ["attic", "cellar", "hall", "porch", "pantry", "study"]
 
@@ -118,37 +114,6 @@ def test_an_undefined_name_is_a_failure():
         for room in ROOMS
     ]
     assert kinds(steps) == [("same_failure", 6)]
-
-
-@pytest.mark.parametrize(
-    ("command", "reads"),
-    [
-        ("find . -name '*.py' -exec grep -l total {} \\;", True),
-        ("find . -print0 | xargs -0 wc -l", True),
-        ("find . -name '*.pyc' -exec rm {} +", False),
-        ("ls | xargs -n 1 rm -f", False),
-        ("find . -delete", False),
-    ],
-)
-def test_what_a_command_runs_for_each_name_decides_whether_it_only_reads(command, reads):
-    call = Call(None, "bash", Arguments({"command": command}), CallResult(""), None)
-    assert is_read_only(call) is reads
-
-
-@pytest.mark.parametrize(
-    ("text", "reads"),
-    [
-        ("select a from b where c", True),
-        ("SHOW TABLES", True),
-        ("describe pots;", True),
-        ("select the best one and tell me", False),
-        ("show me the way, and delete the rest", False),
-        ("delete from b", False),
-    ],
-)
-def test_a_query_is_one_whatever_its_argument_is_called(text, reads):
-    call = Call(None, "db", Arguments({"statement": text}), CallResult(""), None)
-    assert is_read_only(call) is reads
 
 
 LISTING = (
