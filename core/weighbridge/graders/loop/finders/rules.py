@@ -36,7 +36,8 @@ class Least(NamedTuple):
         """Return the number in terms of `max_repeats`."""
         multiple = "`max_repeats`" if self.times == 1 else f"`{self.times} * max_repeats`"
         more = f"{'-' if self.plus < 0 else '+'} {abs(self.plus)}" if self.plus else ""
-        least = " ".join(filter(None, (multiple, more, self.unit)))
+        parts = (multiple, more, self.unit) if self.times else (str(self.plus), self.unit)
+        least = " ".join(filter(None, parts))
         if self.most_times:
             least += f" (at most `{self.most_times} * max_repeats`)"
         return f"{least} (at least {self.minimum})" if self.minimum else least
@@ -240,6 +241,8 @@ class Rule(Enum):
         "without a call between")
     REPEATED_PASSAGES = _row(Kind.REPEATED_PASSAGES, "the same passage within one message", _MORE_THAN_TWICE,
         "half of whose text or more repeats what stands before in it", other=(Least(4, 2), "if the text is mostly code"))
+    REPEATED_WORD = _row(Kind.REPEATED_PASSAGES, "the same word or syllable within one message", Least(0, 100),
+        "which is half of its text or more", other=(Least(2, 1), "if that is more"))
     FAILED_STEPS = _row(Kind.STANDSTILL, "steps that the agent itself says have failed", _MORE_THAN_TWICE,
         "in a row, without a new request between")
     STANDSTILL = _row(Kind.STANDSTILL, "reports that nothing has changed,", _MORE_THAN_TWICE,

@@ -79,3 +79,19 @@ def test_the_limit_follows_the_one_for_repeats():
 )
 def test_what_a_text_may_repeat_is_no_loop(text):
     assert loops(text)[0] == []
+
+
+@pytest.mark.parametrize("unit", ["Jibd", "the same ", "好的"])
+def test_a_word_that_is_repeated_without_end_is_a_loop(unit):
+    text = "I need to install it. Let me try a different approach.\n```bash\n" + unit * 1_200
+    [loop] = loops("I begin.", text)[0]
+    assert (loop["kind"], loop["step_ids"]) == ("repeated_passages", ["s2"])
+    assert 1_199 <= loop["repeats"] <= 1_200
+
+
+@pytest.mark.parametrize("unit", ["-", "=-", "| ok ", "0", "ha", "12,"])
+def test_a_line_of_marks_a_table_and_laughter_are_none(unit):
+    assert (
+        loops(f"This is it:\n{unit * (90 if unit == 'ha' else 3_000)}\n" + "\n".join(OTHER))[0]
+        == []
+    )

@@ -243,6 +243,7 @@ def test_rules_have_ids_and_words_of_their_own():
         (Least(2), "`2 * max_repeats`", 6),
         (Least(1, 2, most_times=2), "`max_repeats` + 2 (at most `2 * max_repeats`)", 5),
         (Least(1, minimum=2, unit="rounds"), "`max_repeats` rounds (at least 2)", 3),
+        (Least(0, 100), "100", 100),
         (Least(2, -1, minimum=3), "`2 * max_repeats` - 1 (at least 3)", 5),
     ],
 )
