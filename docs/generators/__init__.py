@@ -21,6 +21,7 @@ INSERTED = re.compile(
 _BEGIN = r"<!-- generated: ([a-z-]+)(?: ([a-z-]+))? -->"
 _END = "<!-- end of generated -->"
 _KEPT = re.compile(rf"^(?P<begin>{_BEGIN})$.*?^{_END}$", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(rf"^(?:{_BEGIN}|{_END})\n", re.MULTILINE)
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands.markdown,
     "grader-config": grader_configs.markdown,
@@ -51,5 +52,5 @@ def renewed(text: str) -> str:
 
 
 def fill(text: str) -> str:
-    """Return a page with all generated parts; raises KeyError for an unknown part."""
-    return INSERTED.sub(lambda found: PARTS[found[1]](), renewed(text))
+    """Return a page with all generated parts, without the marks around them; raises KeyError for an unknown part."""
+    return INSERTED.sub(lambda found: PARTS[found[1]](), _MARK.sub("", renewed(text)))

@@ -239,7 +239,8 @@ def test_the_server_to_try_it_with_stores_batches_as_the_page_shows(
     # Written to a file, its first line would otherwise stay in a buffer.
     script = f"PYTHONUNBUFFERED=1 {command} > server.log & pid=$!; until grep -q Connection server.log; do sleep 0.1; done"
     submit = Example(f"{script}\nweighbridge submit --url {SERVER_IN_TEXT} {EXAMPLE_CASES}", "")
-    [end] = set(re.findall(r"`(pkill [^`]*)`", text))
+    machines = (ROOT / "docs/how-to/several-machines.md").read_text(encoding="utf-8")
+    [end] = set(re.findall(r"`(pkill [^`]*)`", machines))
     ended = Example(f"{end.replace('PID', '$pid')}; wait $pid; echo $?", "")
     printed, status = run_commands([submit, ended], folder, {"6379": str(port)})
     assert documented in printed.splitlines()
