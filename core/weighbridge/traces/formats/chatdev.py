@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.traces.chat.chat_log import ChatLog
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 KEY = "chatdev_log"  #: key of a log's text in its JSON form
+_without_return = methodcaller("removesuffix", "\r")
 _entry = re.compile(r"\[(\d{4})-(\d\d)-(\d\d) (\d\d:\d\d:\d\d) [A-Z]{1,10}\] (.*)").fullmatch
 _START = "**[Preprocessing]**"
 _SENT, _RECEIVED = "**[OpenAI_Usage_Info Send]**", "**[OpenAI_Usage_Info Receive]**"
@@ -34,6 +36,7 @@ _USAGE_LINES = 8  #: number of an entry's first lines, which include its usage
 _turn = re.compile(
     r"[^:]{1,100}: \*\*([^*<>]{1,100})<->[^*<>]{1,100} on : \w{1,100}, turn \d{1,4}\*\*\s*"
 ).fullmatch
+_REPORT = "**[Test Reports]**"  #: begins what the program that was written printed, which some versions log twice
 _PHASE = "**[chatting]**"  #: begins a dialogue: what is said from then on is of later answers
 _PROMPT_ENDS = "]\n\n"
 _NO_TEXT = "answers whose text the log does not have"
@@ -79,6 +82,10 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             is_told = True
             if silent:
                 silent.popleft().update(name=turn[1], content=_said(entry.lines))
+        elif entry.lines[0].startswith(_REPORT):
+            report = {"role": "program", "content": "\n".join(entry.lines[1:]).strip()}
+            if chat.messages[-1:] != [report]:
+                chat.say(**report)
         elif entry.lines[0].startswith(_SENT):
             if is_open:
                 chat.notes.add("requests without an answer")
@@ -107,7 +114,7 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 def _entries(log: str) -> Iterator[_Entry]:
     """Yield the entries with their first lines, and what was said with all of its lines."""
     entry: _Entry | None = None
-    for line in log.split("\n"):
+    for line in map(_without_return, log.split("\n")):
         found = _entry(line.rstrip())
         if found:
             if entry:
@@ -116,7 +123,7 @@ def _entries(log: str) -> Iterator[_Entry]:
             entry = _Entry(time_of(f"{year}-{month}-{day}T{clock}"), [said])
         elif entry and (
             len(entry.lines) < _USAGE_LINES
-            or entry.lines[0].startswith(_START)
+            or entry.lines[0].startswith((_START, _REPORT))
             or _turn(entry.lines[0])
         ):
             entry.lines.append(line)
@@ -158,6 +165,7 @@ IMPORTER = Importer(
             "output, name",
             "what follows the prompt in `A<->B on : PHASE, turn N`, and A, for the next of the answers before it",
         ),
+        ("type and output of a test", "[Test Reports], what the program printed, is other"),
         ("usage", "prompt_tokens, completion_tokens, total_tokens below it"),
         ("cost_usd", "cost below it, which older versions do not write"),
         (

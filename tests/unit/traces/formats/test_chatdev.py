@@ -70,3 +70,20 @@ def test_an_answer_whose_text_is_not_logged_does_not_get_that_of_a_later_one():
     ]
     last = received(2), spoke("Programmer", "Reviewer", "b")
     assert texts_of(received(1), PHASE, *last) == [(None, None), ("Programmer", "b")]
+
+
+def test_a_log_of_windows_is_read_without_prompts_too():
+    spoken = [received(1), spoke("Programmer", "Reviewer", "import time")]
+    log = "".join([CHATDEV_LOG, PHASE, *spoken])
+    assert read_trace(log.replace("\n", "\r\n")).steps == read_trace(log).steps
+
+
+def test_what_the_program_printed_stands_between_the_answers_once():
+    report = "[2026-21-03 09:03:00 INFO] **[Test Reports]**:\n\nTraceback\nKeyError: 'hour'\n"
+    said = [received(1), spoke("Programmer", "Tester", "I fix it.")]
+    steps = read_trace("".join([CHATDEV_LOG, PHASE, report, report, *said, report])).steps[3:]
+    assert [(step.type, step.output) for step in steps] == [
+        ("other", "Traceback\nKeyError: 'hour'"),
+        ("llm", "I fix it."),
+        ("other", "Traceback\nKeyError: 'hour'"),
+    ]

@@ -39,6 +39,7 @@ from weighbridge.graders.loop.history.message_kinds import (
 )
 from weighbridge.graders.loop.history.similarity import RecentTexts, Threshold
 from weighbridge.graders.loop.history.text_forms import ANY_KIND, lists_items
+from weighbridge.graders.loop.history.written_edits import code_in
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -232,6 +233,8 @@ def _row(turns: Sequence[Message], texts: _TextNumbers, *, with_calls: bool) -> 
             key += tuple([call.pair_id for call in turn.calls])
         else:
             key += (inputs.number(key[0], turn.step.input, index),)
+        if is_spoken and (code := code_in(turn.text)):  # a changed line may be what was asked for
+            key += ("".join(code.split()),)
         if is_spoken and turn.step.input is None and is_label(turn.text):
             key += (index if _VOTE.match(turn.text) else turn.requests_before,)
         row.append(numbers.setdefault(key, len(numbers)))

@@ -32,7 +32,8 @@ claims_inability = occurs(
     r"""\b(?:sorry|apologi[sz]e|apolog(?:y|ies)|regret|unfortunately|(?:i am|i'm|we are) (?:\w+ly )?(?:unable|not able)|i (?:cannot|can't|can not|do not have|don't have|have no)|beyond (?:my|what i)|my (?:abilities|capabilities) are)\b"""
 )
 _MOVE_CHARACTERS = 200  #: maximum length of a text that is a move
-_PER_REFUSED = 2  #: fewer others than this, for each refused answer, lie between refused ones
+#: Fewer others than this lie between, for each answer that lacks an action, and for each after which a program fails.
+_PER_REFUSED, _PER_REPORT = 2, 4
 
 
 def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
@@ -64,7 +65,7 @@ def refused_answers(turns: Sequence[Message], limits: Limits) -> Iterator[Findin
     times = Counter(replies)
     del times[""]
     if max(times.values(), default=0) >= least:
-        yield from _refused_between_actions(turns, replies, limits)
+        yield from _refused_between_others(turns, replies, limits)
 
 
 def _is_answer(turn: Message) -> bool:
@@ -72,24 +73,35 @@ def _is_answer(turn: Message) -> bool:
     return bool(turn.text) or reports_missing_action(turn.reply)
 
 
-def _refused_between_actions(
+def _refused_between_others(
     turns: Sequence[Message], replies: Sequence[str], limits: Limits
 ) -> Iterator[Finding]:
-    """Find `2 * max_repeats` answers to one request that lack an action and are refused in the same words, more than a third of all answers there."""
-    least = Rule.REFUSED_BETWEEN_ACTIONS.least(limits)
-    refused: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    """Find answers to one request that get the same reply, with others between.
+
+    A loop needs `2 * max_repeats` that lack an action, more than a third of all answers there; or `max_repeats + 2` after which
+    a program fails in the same words, more than a fifth.
+    """
+    least = Rule.REPORTED_AGAIN.least(limits)
+    answered: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for index, (turn, reply) in enumerate(zip(turns, replies, strict=True)):
         if reply:
-            refused[turn.requests_before, reply].append(index)
-    for (_, reply), indices in refused.items():
-        if len(indices) >= least and reports_missing_action(reply):
-            for found in _close_together(indices):
-                if len(found) >= least:
-                    yield Finding.by(Rule.REFUSED_BETWEEN_ACTIONS, found, least)
+            answered[turn.requests_before, reply].append(index)
+    for (_, reply), indices in answered.items():
+        if len(indices) < least:
+            continue
+        if reports_missing_action(reply):
+            rule, others = Rule.REFUSED_BETWEEN_ACTIONS, _PER_REFUSED
+        elif reports_failure(reply):
+            rule, others = Rule.REPORTED_AGAIN, _PER_REPORT
+        else:
+            continue
+        for found in _close_together(indices, others):
+            if len(found) >= rule.least(limits):
+                yield Finding.by(rule, found, rule.least(limits))
 
 
-def _close_together(indices: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the stretches of some places, in each of which fewer than `_PER_REFUSED` others lie between for each place before them."""
+def _close_together(indices: Sequence[int], others: int) -> Iterator[list[int]]:
+    """Yield the stretches of some places, in each of which fewer than so many others lie between for each place before them."""
     found: list[int] = []
     room = 0  #: for others
     for index in indices:
@@ -98,7 +110,7 @@ def _close_together(indices: Sequence[int]) -> Iterator[list[int]]:
             yield found
             found = []
         found.append(index)
-        room += _PER_REFUSED
+        room += others
     yield found
 
 

@@ -15,6 +15,7 @@ from weighbridge.graders.loop.history.arguments import canonical
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
     has_question,
+    is_abridged,
     is_natural_language,
     is_read_only,
     is_request,
@@ -210,13 +211,19 @@ def _rule(calls: Sequence[Call], words: Sequence[_Words], results: int) -> Rule 
     parts = sum(_is_part_of_another(said, words) for said in words)
     is_nested = parts == len(words)
     is_narrowed = all(later > earlier for earlier, later in pairwise(words))
-    are_questions = parts > 0 and all(map(is_natural_language, calls[:EXAMINED]))
+    are_questions = parts > 0 and all(map(_is_question, calls[:EXAMINED]))
     if is_nested and are_questions and not (is_answered or is_narrowed):
         return Rule.REWORDED_QUESTION
     if is_nested or is_answered or are_questions:
         return Rule.REWORDED_ATTEMPTS
     is_one = results == 1 or reports_outage(calls[0].result)
     return Rule.ONE_OUTCOME if is_one else None
+
+
+def _is_question(call: Call) -> bool:
+    return is_natural_language(call) and not is_abridged(
+        call
+    )  # labels share the words around what was asked
 
 
 def _groups(attempts: Sequence[_Attempt], budget: WorkBudget) -> Iterator[list[_Attempt]]:

@@ -235,6 +235,8 @@ class Rule(Enum):
         "without a call between")
     REFUSED_BETWEEN_ACTIONS = _row(Kind.REFUSED, "answers without an action, refused the same way,", _TWICE,
         "with fewer than twice as many others between them")
+    REPORTED_AGAIN = _row(Kind.REFUSED, "answers after each of which a program fails in the same words,", _TWO_MORE,
+        "with fewer than four times as many others between them")
     REFUSED_CLAIMS = _row(Kind.REFUSED, "claims to be done or unable, refused the same way,", _TWO_MORE,
         "without a call between")
     SAME_REPLY = _row(Kind.REFUSED, "short texts that fail with one reply, letter for letter,", _FOUR_TIMES,

@@ -42,10 +42,15 @@ _mentions_no_change = occurs(
 def repeated_code(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find `2 * max_repeats` answers in a row of one of several agents that have the same code, whatever is said of it.
 
-    No tool is called and no new request made in between, and no program answers: it may have run the code.
+    No tool is called and no new request made in between, and no program, which may have run the code, answers something new.
     """
     least = Rule.CODE_HANDED_IN_AGAIN.least(limits)
-    coded = [_code_of(turn) for turn in turns]
+    heard: set[str] = set()
+    coded = []
+    for turn in turns:
+        is_answered = bool(turn.reply) and turn.reply not in heard
+        coded.append("" if is_answered else _code_of(turn))
+        heard.add(turn.reply)
     if sum(map(bool, coded)) < least or len({turn.step.name for turn in turns}) == 1:
         return
     by_agent: defaultdict[object, list[int]] = defaultdict(list)
@@ -69,8 +74,8 @@ def _asks_others(turns: Sequence[Message], found: Sequence[int]) -> bool:
 
 
 def _code_of(turn: Message) -> str:
-    """Return the code of an answer without calls that no program has answered; empty for short code."""
-    if turn.calls or turn.reply or not turn.text:
+    """Return the code of an answer without calls; empty for short code."""
+    if turn.calls or not turn.text:
         return ""
     code = code_in(turn.text)
     return code if len(code) >= _CODE_CHARACTERS else ""

@@ -197,3 +197,28 @@ def test_a_user_who_orders_the_same_for_each_file_gets_longer_answers():
                 f"I renamed the classes of file {at}: " + " ".join(MOVES[at // 2 :]) * 3
             )
     assert found_in(steps) == []
+
+
+FIXES = ("I import the clock.", "Remove the import of the clock.", "Now the clock is a class.", "The clock goes first.", "I check the clock's name.", "Install the clock again.")  # fmt: skip
+
+
+def after_tests(reports, fixes=FIXES):
+    """A fix and what the program printed after it, with a summary of the report between."""
+    return [
+        {"id": f"{kind}{at}", "type": kind[:-1], "output": text}
+        for at, (fix, report) in enumerate(zip(fixes, reports, strict=False))
+        for kind, text in (
+            ("llm1", fix),
+            ("other2", report),
+            ("llm3", f"The report number {at} is about {fix.lower()[:-1]} of the tower."),
+        )
+    ]
+
+
+def test_one_failure_that_a_program_reports_after_each_answer_is_a_loop():
+    error = "An error occurred: module 'clock' has no attribute 'hours'"
+    assert [rule for rule, _ in found_in(after_tests([error] * 5))] == ["reported_again"]
+    assert found_in(after_tests([error] * 4)) == []
+    errors = [error.replace("hours", word) for word in ("hours", "days", "weeks", "years", "ticks")]
+    assert found_in(after_tests(errors)) == []
+    assert found_in(after_tests(["The clock runs and shows 12:00."] * 6)) == []
