@@ -37,6 +37,7 @@ _turn = re.compile(
     r"[^:]{1,100}: \*\*([^*<>]{1,100})<->[^*<>]{1,100} on : \w{1,100}, turn \d{1,4}\*\*\s*"
 ).fullmatch
 _REPORT = "**[Test Reports]**"  #: begins what the program that was written printed, which some versions log twice
+_PROGRAM = "program"  #: role of what it printed
 _PHASE = "**[chatting]**"  #: begins a dialogue: what is said from then on is of later answers
 _PROMPT_ENDS = "]\n\n"
 _NO_TEXT = "answers whose text the log does not have"
@@ -83,9 +84,9 @@ def _read(value: dict[str, Any]) -> list[Trace]:
             if silent:
                 silent.popleft().update(name=turn[1], content=_said(entry.lines))
         elif entry.lines[0].startswith(_REPORT):
-            report = {"role": "program", "content": "\n".join(entry.lines[1:]).strip()}
-            if chat.messages[-1:] != [report]:
-                chat.say(**report)
+            printed = "\n".join(entry.lines[1:]).strip()
+            if chat.messages[-1:] != [{"role": _PROGRAM, "content": printed}]:
+                chat.say(_PROGRAM, printed)
         elif entry.lines[0].startswith(_SENT):
             if is_open:
                 chat.notes.add("requests without an answer")
