@@ -5,7 +5,6 @@ The values at the pointers are put into the native form, which the native import
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.traces.fields import id_of, string_of
 from weighbridge.traces.formats import native
 from weighbridge.traces.importer import damaged
+from weighbridge.traces.mapped_durations import DURATIONS, duration_of_run, with_ends
 from weighbridge.traces.mapped_failures import first_error, shown_failure
+from weighbridge.traces.mapped_pointers import (
+    Pointers,
+    PointerUse,
+    by_name,
+    by_place,
+    entries_at,
+)
 from weighbridge.traces.mapped_types import RESULT, SKIP, StepTypes
 from weighbridge.traces.model import Counts, Usage
 
@@ -23,27 +30,22 @@ if TYPE_CHECKING:
     from weighbridge.traces.mapped_failures import FailingValues
     from weighbridge.traces.model import Trace
 
-_NOTHING = object()  #: marker of an absent value, which differs from null
-_EACH = "/*"  #: end of a pointer to the values of an object, or the items of an array
-_ERROR, _DURATION = "error", "duration_ms"
+_ERROR = "error"
 #: Parts of a field that have pointers of their own, by field.
 _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
     "counts": Counts.__struct_fields__,
 }
-RUN_FIELDS = (
-    *("id", "tools", "metadata", "usage", "cost_usd", "counts", "started_at", "ended_at"),
-    _DURATION,
-)
+_TIMES = ("started_at", "ended_at", *DURATIONS)
+RUN_FIELDS = ("id", "tools", "metadata", "usage", "cost_usd", "counts", *_TIMES)
 STEP_FIELDS = (
     *("id", "parent_id", "name", "input", "output", "arguments", "error", "model", "usage"),
-    *("finish_reason", "cost_usd", "started_at", "ended_at"),
+    *("finish_reason", "cost_usd", *_TIMES),
 )
-CALL_FIELDS = ("id", "name", "arguments", "output", "error", "started_at", "ended_at")
-RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at")
-
-Pointers = dict[str, "tuple[str, ...] | Pointers"]
-"""The JSON Pointers of each field, of which the first with a value counts, or those of its parts."""
+CALL_FIELDS = ("id", "name", "arguments", "output", "error", *_TIMES)
+RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at", *DURATIONS)
+_SHOWING_MODEL_CALLS = frozenset({"llm", "tool", "agent"})
+_NO_MODEL_CALLS = "the trace mapping has no model calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +71,16 @@ class MappedFormat:
 
     def pointers(self) -> dict[str, str]:
         """Return the pointers to facts of a trace, by their places in the mapping, such as `step.usage.input_tokens`."""
-        named = _by_name("", self.run) | _by_name("step.", self.step)
-        named |= _by_name("calls.", self.calls) | _by_name("results.", self.results)
+        named = by_name("", self.run) | by_name("step.", self.step)
+        named |= by_name("calls.", self.calls) | by_name("results.", self.results)
         own: dict[str, str | None] = {
             "model": self.model,
-            **_by_place("step.type", self.type),
+            **by_place("step.type", self.type),
             "calls.at": self.calls_at,
             "results.at": self.results_at,
         }
         for section, failing in self.failed_when.items():
-            own |= _by_place(_failed_when(section), tuple(failing))
+            own |= by_place(_failed_when(section), tuple(failing))
         return named | {name: pointer for name, pointer in own.items() if pointer}
 
     def read(self, value: Any) -> Trace:
@@ -100,52 +102,24 @@ class MappedFormat:
         steps = _Steps(self, string_of(model), use)
         for number, (_, item) in enumerate(listed, 1):
             steps.add(item, number)
-        recorded = use.picked(value, "", self.run)
-        if type(duration := recorded.get(_DURATION)) is float and math.isfinite(duration):
-            recorded[_DURATION] = math.ceil(duration)
-        return {"format": native.FORMAT, **recorded, "steps": steps.finished()}
+        recorded = duration_of_run(use.picked(value, "", self.run))
+        native_steps, least = with_ends(steps.finished())
+        if least is not None and recorded.keys().isdisjoint(_TIMES):
+            recorded |= {"least_duration_ms": least, "duration_from": "its steps together"}
+        found = {"format": native.FORMAT, **recorded, "steps": native_steps}
+        return found if self._knows_model_calls(native_steps) else _without_model_calls(found)
+
+    def _knows_model_calls(self, steps: list[dict[str, Any]]) -> bool:
+        """Return whether a trace without a model call has none, or other steps show to the native importer that one is missing."""
+        is_stated = "llm_calls" in self.run.get("counts", ())
+        has_calls = any(step["type"] in _SHOWING_MODEL_CALLS for step in steps)
+        return not self.types or is_stated or has_calls or "llm" in self.types.values()
 
 
-class PointerUse:
-    """Follows the pointers of a mapping, and notes which of them lead to a value."""
-
-    def __init__(self) -> None:
-        self._found: set[str] = set()
-        self._followed: set[str] = set()
-
-    def resolved(self, value: Any, name: str, pointer: str) -> Any:
-        """Return the value at a pointer, which is recorded under its name; None if there is none."""
-        self._followed.add(name)
-        held = resolve(value, pointer, _NOTHING)
-        if held is _NOTHING:
-            return None
-        self._found.add(name)
-        return held
-
-    def each(self, value: Any, name: str, pointers: tuple[str, ...]) -> Iterator[Any]:
-        """Follow the pointers of one fact one after the other, and yield the values that are not null."""
-        for at, pointer in enumerate(pointers):
-            held = self.resolved(value, _place(name, at, pointers), pointer)
-            if held is not None:
-                yield held
-
-    def picked(self, value: Any, within: str, pointers: Pointers) -> dict[str, Any]:
-        """Return the fields found at pointers; absent ones are left out. `within` is the prefix of the pointers' names."""
-        recorded: dict[str, Any] = {}
-        for name, pointer in pointers.items():
-            held = (
-                self.picked(value, f"{within}{name}.", pointer)
-                if isinstance(pointer, dict)
-                else next(self.each(value, within + name, pointer), None)
-            )
-            if held is not None and held != {}:
-                recorded[name] = held
-        return recorded
-
-    def without_value(self, form: MappedFormat) -> dict[str, str]:
-        """Return the pointers that were followed and never led to a value, by their names."""
-        unfound = self._followed - self._found
-        return {name: pointer for name, pointer in form.pointers().items() if name in unfound}
+def _without_model_calls(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a native trace with its model calls as missing."""
+    (trace,) = native.IMPORTER.read(found)
+    return {**found, "missing": {"llm_calls": _NO_MODEL_CALLS, **trace.missing}}
 
 
 class _Steps:
@@ -197,7 +171,7 @@ class _Steps:
             else None
         )
         if error is None and (failing := self._form.failed_when.get(section)):
-            named = _by_place(_failed_when(section), tuple(failing))
+            named = by_place(_failed_when(section), tuple(failing))
             found = {at: self._use.resolved(item, name, at) for name, at in named.items()}
             error = shown_failure(found, failing)
         return recorded if error is None else recorded | {_ERROR: error}
@@ -260,51 +234,8 @@ class _Steps:
             )
 
 
-def _by_place(name: str, pointers: tuple[str, ...]) -> dict[str, str]:
-    return {_place(name, at, pointers): pointer for at, pointer in enumerate(pointers)}
-
-
-def _place(name: str, at: int, pointers: tuple[str, ...]) -> str:
-    """Return the name of a pointer of a fact; only several of them have numbers, from 0."""
-    return name if len(pointers) == 1 else f"{name}.{at}"
-
-
 def _failed_when(section: str) -> str:
     return f"{section}.failed_when"
-
-
-def _by_name(within: str, pointers: Pointers) -> dict[str, str]:
-    named: dict[str, str] = {}
-    for name, pointer in pointers.items():
-        if isinstance(pointer, dict):
-            named |= _by_name(f"{within}{name}.", pointer)
-        else:
-            named |= _by_place(within + name, pointer)
-    return named
-
-
-def resolve(value: Any, pointer: str, otherwise: Any = None) -> Any:
-    """Return the value at a JSON Pointer (RFC 6901); `otherwise` if there is none."""
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        if type(value) is dict:
-            value = value.get(key, otherwise)
-        elif type(value) is list and key.isdecimal() and len(key) < 10 and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return otherwise
-    return value
-
-
-def entries_at(value: Any, pointer: str) -> list[tuple[str | None, Any]] | None:
-    """Return the items of the array at a pointer; at one that ends with `/*` also the values of an object, with their keys.
-
-    Return None if neither is there.
-    """
-    held = resolve(value, pointer.removesuffix(_EACH))
-    if type(held) is dict and pointer.endswith(_EACH):
-        return list(held.items())
-    return [(None, item) for item in held] if type(held) is list else None
 
 
 def parts_of(name: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.traces.mapped_format import PointerUse
+from weighbridge.traces.mapped_pointers import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.databases.sqlite_file import is_database, wal_of
 from weighbridge_producer.input.files.file_groups import FileGroup, version_of
@@ -195,7 +195,11 @@ class Source:
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
-        return self._pointers.without_value(self.trace_mapping.form) if self.trace_mapping else {}
+        return (
+            self._pointers.without_value(self.trace_mapping.form.pointers())
+            if self.trace_mapping
+            else {}
+        )
 
     @property
     def names_locations(self) -> bool:

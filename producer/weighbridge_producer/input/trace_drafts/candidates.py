@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.mapped_format import resolve
+from weighbridge.traces.mapped_pointers import resolve
 from weighbridge_producer.input.trace_drafts.observed import escaped
 
 if TYPE_CHECKING:

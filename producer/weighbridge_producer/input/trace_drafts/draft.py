@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError
-from weighbridge.traces.mapped_format import MappedFormat, Pointers
+from weighbridge.traces.mapped_format import MappedFormat
+from weighbridge.traces.mapped_pointers import Pointers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -176,7 +176,7 @@ def _values(draft: Draft, candidate: Candidate) -> list[Any]:
     if draft.by == _TOGETHER:
         return [rows]
     from weighbridge.traces.fields import id_of
-    from weighbridge.traces.mapped_format import resolve
+    from weighbridge.traces.mapped_pointers import resolve
 
     runs: dict[str, list[Any]] = {}
     run = ""

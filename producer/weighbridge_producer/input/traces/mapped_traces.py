@@ -12,7 +12,7 @@ from weighbridge.errors import Fault, TraceError
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.mapped_format import PointerUse, entries_at, resolve
+from weighbridge.traces.mapped_pointers import PointerUse, entries_at, resolve
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES, with_unread_lines
 from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind

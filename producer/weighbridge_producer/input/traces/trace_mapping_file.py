@@ -15,9 +15,9 @@ from weighbridge.traces.mapped_format import (
     RUN_FIELDS,
     STEP_FIELDS,
     MappedFormat,
-    Pointers,
     parts_of,
 )
+from weighbridge.traces.mapped_pointers import Pointers
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, RESULT, SKIP, STEP_TYPES
 from weighbridge_producer.input.yaml_file import YamlFile
 
