@@ -12,7 +12,7 @@ from weighbridge.traces.mapped_pointers import Pointers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weighbridge_producer.input.trace_drafts.shapes import Typed
+    from weighbridge_producer.input.trace_drafts.shape import Typed
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ from weighbridge_producer.input.trace_drafts.candidates import Candidate, candid
 from weighbridge_producer.input.trace_drafts.draft import Draft
 from weighbridge_producer.input.trace_drafts.observed import Observed, is_id
 from weighbridge_producer.input.trace_drafts.run_lines import run_lines, totals_lines
-from weighbridge_producer.input.trace_drafts.shapes import Shape, shape_of
+from weighbridge_producer.input.trace_drafts.shape import Shape
+from weighbridge_producer.input.trace_drafts.shapes import shape_of
 from weighbridge_producer.input.trace_drafts.step_lines import step_lines
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.draft import Line
+from weighbridge_producer.input.trace_drafts.evidence import token_counts
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -15,11 +16,10 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
-from weighbridge_producer.input.trace_drafts.shapes import token_counts
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
-    from weighbridge_producer.input.trace_drafts.shapes import Shape
+    from weighbridge_producer.input.trace_drafts.shape import Shape
 
 _METADATA_SHOWN = 6
 _FIRST = "/0"  #: of the lines of a run, if it has but one

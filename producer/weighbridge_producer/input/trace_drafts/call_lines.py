@@ -1,0 +1,99 @@
+"""The lines of a draft on calls within steps, and on the ids that results and calls have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.added_lines import add, unused
+from weighbridge_producer.input.trace_drafts.draft import Line
+from weighbridge_producer.input.trace_drafts.evidence import tool_name
+from weighbridge_producer.input.trace_drafts.failure_lines import is_error
+from weighbridge_producer.input.trace_drafts.observed import (
+    At,
+    Observed,
+    is_flat,
+    is_id,
+    is_word,
+)
+
+if TYPE_CHECKING:
+    from weighbridge_producer.input.trace_drafts.draft import Draft
+    from weighbridge_producer.input.trace_drafts.shape import Shape
+
+_LOOKED_AT = 500
+
+
+def add_ids(lines: list[Line], shape: Shape) -> None:
+    """Add the ids that results and calls have in common."""
+    results = shape.of_type("result")
+    if not results:
+        return
+    held = _held(shape.calls) if shape.calls else shape.of_type("tool")
+    calls, answers = Observed(held), Observed(results)
+    for name in names.CALL_ID:
+        answer = answers.find((name,), is_id, depth=2)
+        if answer is None:
+            continue
+        for other in (name, *names.CALL_ID):
+            call = calls.find((other,), is_id, depth=2)
+            known = set(map(str, call.values)) if call else set()
+            if call and len(known) == len(call.values) and known & set(map(str, answer.values)):
+                add(lines, "id", call, section="calls" if shape.calls else "step")
+                add(lines, "call_id", answer, section="results")
+                return
+
+
+def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
+    """Add where the calls within steps are, with what is in them."""
+    draft.calls_at, draft.calls_remark = calls.pointer, shape.calls_remark
+    held = _held(calls)
+    if all(map(is_word, held)):
+        draft.lines.append(Line("calls", "name", ("",), is_needed=True))
+        beside = seen.find(names.SURE_ARGUMENTS, is_flat, depth=1)
+        if beside and beside.keys[-1] != "input":
+            lost = f"the arguments, at {beside.pointer} of the step, cannot be reached from here"
+            draft.calls_remark = "; ".join(filter(None, (lost, shape.calls_remark)))
+    else:
+        inner = Observed(held)
+        name = tool_name(inner) or inner.find(names.NAME_IN_OBJECT, is_word, depth=2)
+        if name:
+            draft.lines.append(Line("calls", "name", (name.pointer,), is_needed=True))
+        used = {name.pointer} if name else set()
+        arguments = unused(inner, names.ARGUMENTS, is_flat, used)
+        add(draft.lines, "arguments", arguments, section="calls")
+        used |= {arguments.pointer} if arguments else set()
+        add(draft.lines, "output", unused(inner, names.RESULT, lambda _: True, used), section="calls")  # fmt: skip
+        add(draft.lines, "error", inner.find(names.ERROR, is_error, depth=1), section="calls")
+    if shape.of_type("result"):
+        return
+    result = seen.find(
+        ("observation", "toolresult", "tooloutput", "result"), lambda _: True, depth=1
+    )
+    if result and calls.pointer != result.pointer:
+        draft.results_at = result.pointer
+        draft.lines.append(Line("results", "output", ("",), is_needed=True))
+
+
+def _held(calls: At) -> list[Any]:
+    """Return the calls at a pointer, where there may be arrays of them."""
+    return [
+        call
+        for value in calls.values[:_LOOKED_AT]
+        for call in (value if type(value) is list else [value])
+    ]
+
+
+def remark_on_names(lines: list[Line], shape: Shape, seen: Observed) -> None:
+    """Remark on a list of names of tools, which may be those called or those offered."""
+    if shape.calls:
+        return
+    found = seen.find(names.TOOL_LISTS, _is_list_of_names, depth=1)
+    if found and any(found.values):
+        total = sum(map(len, found.values))
+        remark = f'if these {total:,} names are of the tools called, not of those offered; then also name: ""'  # fmt: skip
+        lines.append(Line("calls", "at", (found.pointer,), remark, is_active=False))
+
+
+def _is_list_of_names(value: Any) -> bool:
+    return type(value) is list and all(map(is_word, value))

@@ -1,0 +1,212 @@
+"""Steps that are events, which a word tells apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
+from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.evidence import calls_in, tool_name
+from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL, meaning_of
+from weighbridge_producer.input.trace_drafts.observed import (
+    At,
+    Observed,
+    is_word,
+)
+from weighbridge_producer.input.trace_drafts.shape import (
+    OTHER,
+    WORDS_LISTED,
+    Shape,
+    Typed,
+)
+
+_KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
+_UNKNOWN_LISTED = 20
+_SEPARATOR = re.compile(r"[._:/ -]")
+
+
+def events(entries: Sequence[Any], seen: Observed) -> Shape | None:
+    """Return the types of events that a word tells apart."""
+    kinds = [at for at in seen.all() if may_be_kind(at)]
+    kind = likeliest(kinds, range(seen.count))
+    if kind is None:
+        return None
+    words = dict(zip(kind.entries, kind.values, strict=True))
+    shape = Shape(entries, kinds=(kind.pointer,))
+    _take_further_words(shape, [at for at in kinds if at is not kind], words)
+    _set_words(shape, Counter(words.values()))
+    _take_halves(shape, [at for at in kinds if at is not kind], words)
+    _add_without_kind(shape, words)
+    shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
+    shape.is_chat = kind.keys[-1] == "role"
+    shape.calls = calls_in(Observed(shape.of_type(LLM)))
+    if shape.calls:
+        _take_tools_for_results(shape)
+    elif 0 < shape.type_of.count(LLM) < shape.type_of.count(TOOL):
+        shape.notes.append("Fewer model calls than tool calls: answers that only call a tool may have no step of their own, and are then not counted.")  # fmt: skip
+    return shape
+
+
+def may_be_kind(at: At) -> bool:
+    """Return whether the words at a pointer may tell the kinds of steps apart."""
+    is_within_call = len(at.keys) == 2 and at.keys[0] in {"action", "tool", "function", "toolcall"}
+    if len(at.keys) > 2 or at.keys[-1] not in names.KIND or is_within_call:
+        return False
+    return all(map(is_word, at.values)) and len(set(at.values)) <= _KINDS_READ
+
+
+def likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
+    """Return the words of which most are known to be of calls, in some of the entries; None if none is."""
+    best: At | None = None
+    most = (0, 0)
+    for at in kinds:
+        held = [
+            word for number, word in zip(at.entries, at.values, strict=True) if number in within
+        ]
+        meant = map(meaning_of, held)
+        sure = sum(1 for each in meant if each and each.type in {LLM, TOOL, RESULT})
+        rank = (sure, -names.KIND.index(at.keys[-1]))
+        if sure and (best is None or rank > most):
+            best, most = at, rank
+    return best
+
+
+def _take_further_words(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
+    """Tell the steps apart whose word is not known by another one, as in `type: message` and `role: assistant`."""
+    unknown = {number for number, word in words.items() if meaning_of(word) is None}
+    second = likeliest(others, unknown)
+    if second is None:
+        return
+    further = dict(zip(second.entries, second.values, strict=True))
+    without = {words[number] for number in unknown if number not in further}
+    taken = {number for number in unknown if words[number] not in without}
+    if any(meaning_of(further[number]) for number in taken):
+        shape.kinds = (*shape.kinds, second.pointer)
+        words.update({number: further[number] for number in taken})
+
+
+def _take_halves(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
+    """Leave out the beginnings of steps whose ends are steps of their own."""
+    for at in others:
+        found = {word: _last_word(word) for word in at.values}
+        begins = [word for word, name in found.items() if name in names.BEGINS]
+        is_half = begins and len(begins) < len(found)
+        if is_half and all(name in names.BEGINS | names.HALVES_ENDED for name in found.values()):
+            shape.kinds = (at.pointer, *shape.kinds)
+            remark = "the beginning of a step: its end is a step of its own, and is what counts"
+            shape.types = {word: Typed(OTHER, remark) for word in begins} | shape.types
+            each = zip(at.entries, at.values, strict=True)
+            words.update({number: word for number, word in each if word in begins})
+            return
+
+
+def _take_tools_for_results(shape: Shape) -> None:
+    """Set the type of steps of tools to results, because the calls are within the steps of the model."""
+    for typed in shape.types.values():
+        if typed.type == TOOL:
+            typed.type = RESULT
+            typed.remark = "taken for results of the calls within the model's steps; tool if these are calls of their own"  # fmt: skip
+    shape.type_of = [RESULT if of == TOOL else of for of in shape.type_of]
+
+
+def _last_word(text: str) -> str:
+    """Return the last of the words that dots or the like separate, as in `item.started`."""
+    return names.normal(_SEPARATOR.split(text)[-1])
+
+
+def _set_words(shape: Shape, counts: Counter[str]) -> None:
+    meant = {word: meaning_of(word) for word in counts}
+    has_calls = any(each and each.type == TOOL for each in meant.values())
+    has_answers = any(each and each.type == LLM and not each.is_request for each in meant.values())
+    unknown = [word for word, each in meant.items() if each is None]
+    listed = set(sorted(unknown, key=lambda word: -counts[word])[:_UNKNOWN_LISTED])
+    how = ": llm if it is an answer of a model, tool if it is a call"
+    for word in counts:
+        found = meant[word]
+        if found is None:
+            if word in listed or word in STEP_TYPES:
+                shape.types[word] = Typed(OTHER, f"not known, {counts[word]:,} of these{how}")
+                how = ""
+        elif found.type == RESULT and not has_calls:
+            shape.types[word] = Typed(TOOL, "results without a step for the call: each counts as one call")  # fmt: skip
+        elif found.type == LLM and found.is_request and has_answers:
+            shape.types[word] = Typed(OTHER, "the request: the answer has a step of its own, which counts as the model call")  # fmt: skip
+        else:
+            shape.types[word] = Typed(found.type)
+    _check_results(shape, counts)
+    _check_several(shape)
+    if len(unknown) > len(listed):
+        shape.types[OTHERWISE] = Typed(OTHER, f"and {len(unknown) - len(listed):,} further words, none of them known")  # fmt: skip
+
+
+def _check_several(shape: Shape) -> None:
+    """Remark on further words for calls, which may be of the same calls as the first."""
+    for kind in (LLM, TOOL):
+        words = [
+            word for word, typed in shape.types.items() if typed.type == kind and "::" not in word
+        ]
+        for word in words[1:]:
+            typed = shape.types[word]
+            typed.remark = (
+                typed.remark or f"counts beside {words[0]}: other, if both are of one call"
+            )
+
+
+def _check_results(shape: Shape, counts: Counter[str]) -> None:
+    """Remark that there are more results than calls."""
+    calls = sum(counts[word] for word, typed in shape.types.items() if typed.type == TOOL)
+    results = [word for word, typed in shape.types.items() if typed.type == RESULT]
+    total = sum(counts[word] for word in results)
+    if results and total > calls:
+        shape.types[
+            results[0]
+        ].remark = f"{total:,} results for {calls:,} calls: those beyond are calls that have no step of their own, or are no results"
+
+
+def _add_without_kind(shape: Shape, by_entry: dict[int, str]) -> None:
+    """Set the type of each step; steps without a word are tool calls if they are like those that have one."""
+    entries = shape.entries
+    tools = [entries[at] for at, word in by_entry.items() if _type_in(shape, word) == TOOL]
+    name = tool_name(Observed(tools)) if tools else None
+    shape.tool = name.pointer if name else ""
+    like = (
+        frozenset.intersection(*map(frozenset, tools)) - _own_keys(shape) if tools else frozenset()
+    )
+    bare: dict[int, str] = {}
+    if name and len(name.keys) == 1:
+        key = next(iter(k for k in tools[0] if names.normal(k) == name.keys[0]), "")
+        for number, entry in enumerate(entries):
+            if number not in by_entry and is_word(entry.get(key)) and _is_like(entry, like):
+                bare[number] = entry[key]
+    if bare and len(set(bare.values())) <= WORDS_LISTED:
+        shape.kinds = (*shape.kinds, name.pointer if name else "")
+        for word in bare.values():
+            shape.types.setdefault(
+                word, Typed(TOOL, "the name of a tool, in steps that state no kind")
+            )
+    else:
+        bare = {}
+    shape.type_of = [
+        TOOL if number in bare else _type_in(shape, by_entry.get(number, ""))
+        for number in range(len(entries))
+    ]
+    lacking = len(entries) - len(by_entry) - len(bare)
+    if lacking:
+        shape.types[NOTHING] = Typed(OTHER, f"{lacking:,} steps have none of these")
+
+
+def _own_keys(shape: Shape) -> frozenset[str]:
+    return frozenset(pointer.split("/")[1] for pointer in shape.kinds)
+
+
+def _is_like(entry: dict[str, Any], keys: frozenset[str]) -> bool:
+    """Return whether a step has what the tool calls have: all but an id, and at least two things."""
+    return len(keys & set(entry)) >= max(2, len(keys) - 1)
+
+
+def _type_in(shape: Shape, word: str) -> str:
+    typed = shape.types.get(word)
+    return typed.type if typed else OTHER
