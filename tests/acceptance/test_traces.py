@@ -444,7 +444,7 @@ def test_no_mapping_is_drafted_for_a_known_format_nor_for_what_has_no_steps(cli,
         '{"format": "weighbridge", "steps": [{"type": "magic"}]}'
     )
     for file, why in (
-        ("scores.json", "none of its arrays of objects is like the steps of a run"),
+        ("scores.json", "nothing in its 1 object, the entries of /rows, tells calls"),
         ("case.jsonl", "no trace, but the inputs agent_response"),
         ("text.log", "not JSON"),
         ("damaged.json", "magic"),

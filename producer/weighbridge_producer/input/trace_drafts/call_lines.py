@@ -8,7 +8,8 @@ from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.added_lines import add, unused
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.evidence import tool_name
-from weighbridge_producer.input.trace_drafts.failure_lines import is_error
+from weighbridge_producer.input.trace_drafts.failure_lines import add_failures, error_of
+from weighbridge_producer.input.trace_drafts.key_roles import Role
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -44,6 +45,34 @@ def add_ids(lines: list[Line], shape: Shape) -> None:
                 return
 
 
+def add_own_calls(draft: Draft, shape: Shape) -> None:
+    """Add where the call and its result are in steps that may each be an answer of a model, too."""
+    seen = Observed(shape.entries)
+    tool = seen.at(shape.tool)
+    draft.calls_at, draft.calls_remark = "", shape.calls_remark
+    draft.lines.append(Line("calls", "name", (shape.tool,), is_needed=True))
+    used = {shape.tool, shape.thought}
+    holder = shape.tool.rpartition("/")[0]
+    arguments = unused(seen, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
+    if holder and tool:
+        arguments = seen.at(holder)
+    add(draft.lines, "arguments", arguments, section="calls")
+    used |= {arguments.pointer} if arguments else set()
+    result = unused(seen, names.RESULT, lambda _: True, used, Role.RESULT)
+    error = error_of(seen)
+    if result or error:
+        draft.results_at = ""
+        add(draft.lines, "output", result, section="results")
+        add(draft.lines, "error", error, section="results")
+        add_failures(draft.lines, "results", Observed(_naming(shape)), [error] if error else [])
+
+
+def _naming(shape: Shape) -> list[Any]:
+    """Return the steps that name a tool."""
+    at = Observed(shape.entries).at(shape.tool)
+    return [shape.entries[number] for number in at.entries] if at else []
+
+
 def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
     """Add where the calls within steps are, with what is in them."""
     draft.calls_at, draft.calls_remark = calls.pointer, shape.calls_remark
@@ -60,11 +89,11 @@ def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
         if name:
             draft.lines.append(Line("calls", "name", (name.pointer,), is_needed=True))
         used = {name.pointer} if name else set()
-        arguments = unused(inner, names.ARGUMENTS, is_flat, used)
+        arguments = unused(inner, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
         add(draft.lines, "arguments", arguments, section="calls")
         used |= {arguments.pointer} if arguments else set()
-        add(draft.lines, "output", unused(inner, names.RESULT, lambda _: True, used), section="calls")  # fmt: skip
-        add(draft.lines, "error", inner.find(names.ERROR, is_error, depth=1), section="calls")
+        add(draft.lines, "output", unused(inner, names.RESULT, lambda _: True, used, Role.RESULT), section="calls")  # fmt: skip
+        add(draft.lines, "error", error_of(inner), section="calls")
     if shape.of_type("result"):
         return
     result = seen.find(

@@ -3,41 +3,61 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import InputError
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.beside_steps import note_beside
 from weighbridge_producer.input.trace_drafts.candidates import Candidate, candidates
 from weighbridge_producer.input.trace_drafts.draft import Draft
-from weighbridge_producer.input.trace_drafts.observed import Observed, is_id
-from weighbridge_producer.input.trace_drafts.run_lines import run_lines, totals_lines
+from weighbridge_producer.input.trace_drafts.guessed_shapes import guessed_shape
+from weighbridge_producer.input.trace_drafts.line_runs import (
+    TOGETHER,
+    remark_on_runs_within,
+    set_lines,
+)
+from weighbridge_producer.input.trace_drafts.missing_draft import no_draft
+from weighbridge_producer.input.trace_drafts.run_lines import run_lines
 from weighbridge_producer.input.trace_drafts.shape import Shape
 from weighbridge_producer.input.trace_drafts.shapes import shape_of
 from weighbridge_producer.input.trace_drafts.step_lines import step_lines
+from weighbridge_producer.input.trace_drafts.totals_draft import totals_draft, totals_of_whole
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
 
 _RUNS_TRIED = 200
 _ID_LIKE = re.compile(r"\d{3}|[0-9a-f]{8}-")
-_TOGETHER = "together"
-_WHAT_IS_NEEDED = (
-    "a mapping needs one array of objects, or lines of objects, of which each is a step: one call, or an event with a word"
-    " that tells model calls and tool calls apart (type, kind, event, role), or the name of a tool, or the tokens of a model"
-    " call; convert the file to that in a program of your own"
-)
 
 
 def draft_of(beginning: Beginning) -> Draft:
     """Return a draft; raises InputError, with what is needed, if nothing in a file is like the steps of a run."""
-    ranked = _ranked(beginning)
+    arrays = candidates(beginning)
+    ranked = _like_steps(arrays, shape_of) or _like_steps(arrays, guessed_shape)
     if not ranked:
-        raise InputError(
-            "no draft can be made: none of its arrays of objects is like the steps of a run",
-            _WHAT_IS_NEEDED,
-        )
+        if totals := totals_of_whole(beginning):
+            return totals
+        raise no_draft(arrays)
     candidate, shape = ranked[0]
+    if shape.is_totals:
+        return totals_draft(candidate.entries, _pointer_to(candidate))
     draft = Draft(candidate.steps, candidate.traces, kinds=shape.kinds, types=shape.types)
+    _remark_on_place(draft, candidate, beginning)
+    draft.notes += shape.notes
+    step_lines(draft, shape)
+    if candidate.owners[0] is not None:
+        run_lines(draft, candidate.owners, shape)
+    _note_what_is_missing(draft, shape)
+    _note_others(draft, ranked, candidate)
+    if note := _beside(draft, candidate):
+        draft.notes.append(note)
+    draft.without_what_does_not_fit(_values(draft, candidate)[:_RUNS_TRIED])
+    return draft
+
+
+def _remark_on_place(draft: Draft, candidate: Candidate, beginning: Beginning) -> None:
+    """Set which lines are of one run, and remark on what the arrays of steps and of runs may be else."""
     if id_like := next(filter(_ID_LIKE.search, candidate.steps.split("/")[1:]), ""):
         draft.steps_remark = (
             f"{id_like!r} may be an id: then other files have their steps elsewhere"
@@ -49,27 +69,35 @@ def draft_of(beginning: Beginning) -> Draft:
     if not beginning.is_whole:
         draft.notes.append("Further on in the file may be words for types that are not listed here; `trace check` names them.")  # fmt: skip
     if candidate.has_lines:
-        _set_lines(draft, candidate, beginning)
-    elif not candidate.steps and len(candidate.runs[0]) > 1:
-        draft.steps_remark = "all entries of the list are the steps of one run; if they are of several runs, write each run as one object or one line"  # fmt: skip
-    if shape.is_totals:
-        _set_totals(draft, candidate, shape)
-    else:
-        draft.notes += shape.notes
-        step_lines(draft, shape)
-        if candidate.owners[0] is not None:
-            run_lines(draft, candidate.owners, shape)
-        _note_what_is_missing(draft, shape)
-    _note_others(draft, ranked, candidate)
-    draft.without_what_does_not_fit(_values(draft, candidate)[:_RUNS_TRIED])
-    return draft
+        set_lines(draft, candidate, beginning)
+    elif not draft.steps_remark:
+        remark_on_runs_within(draft, candidate)
+        if not candidate.steps and len(candidate.runs[0]) > 1 and not draft.steps_remark:
+            draft.steps_remark = "all entries of the list are the steps of one run; if they are of several runs, write each run as one object or one line"  # fmt: skip
 
 
-def _ranked(beginning: Beginning) -> list[tuple[Candidate, Shape]]:
+def _pointer_to(candidate: Candidate) -> str | None:
+    """Return the pointer to the array of objects of which each is a run; None for lines.
+
+    Raises InputError if they are in an array within each of several objects.
+    """
+    if candidate.has_lines:
+        return None
+    if len(candidate.runs) > 1 or candidate.traces is not None:
+        raise InputError(
+            f"no draft can be made: the objects at {candidate.steps} have totals of runs, and are in arrays of several objects",
+            "write each of them on a line, and draft the mapping for that",
+        )
+    return candidate.steps
+
+
+def _like_steps(
+    arrays: Sequence[Candidate], shape_of_entries: Callable[[Sequence[Any]], Shape | None]
+) -> list[tuple[Candidate, Shape]]:
     """Return the arrays that are like steps, the likeliest first."""
     found = []
-    for place, candidate in enumerate(candidates(beginning)):
-        shape = shape_of(candidate.entries)
+    for place, candidate in enumerate(arrays):
+        shape = shape_of_entries(candidate.entries)
         if shape is not None and shape.score > 0:
             last = names.normal(candidate.steps.rpartition("/")[2])
             named = names.STEPS.index(last) if last in names.STEPS else len(names.STEPS)
@@ -97,57 +125,8 @@ def _is_within(inner: tuple[Candidate, Shape], outer: tuple[Candidate, Shape]) -
     return shape.is_chat or is_its_calls or not shape.is_sure or not has_llm_rows
 
 
-def _set_lines(draft: Draft, candidate: Candidate, beginning: Beginning) -> None:
-    """Set which lines are of one run."""
-    rows = candidate.runs[0]
-    seen = Observed(rows)
-    options = []
-    for rank, name in enumerate(names.RUN_ID):
-        at = seen.find((name,), is_id, depth=2)
-        if at is None or len(at.values) < 0.9 * len(rows):
-            continue
-        distinct = len(set(map(str, at.values)))
-        if distinct == len(rows) and (name in names.CALL_OR_RUN_ID or len(rows) == 1):
-            continue
-        kind = 0 if 1 < distinct < len(rows) else 1 if distinct == len(rows) else 2
-        options.append((kind, rank, at, distinct))
-    if not options:
-        draft.by = _TOGETHER
-        if len(rows) > 1:
-            draft.by_remark = "all lines are one run: none of the usual ids of a run was found (lines: /run_id)"  # fmt: skip
-        return
-    kind, _, at, distinct = min(options, key=lambda each: each[:2])
-    draft.by = at.pointer
-    others = [each[2].pointer for each in options if each[2] is not at]
-    remarks = []
-    if kind == 1:
-        remarks.append("each line has an id of its own here, and is one run")
-    elif kind == 2 and not beginning.is_whole:
-        remarks.append("the lines that were looked at have one id")
-    if others:
-        remarks.append(f"other ids in the lines: {', '.join(others[:4])}")
-    if len(at.values) < len(rows):
-        remarks.append(f"{len(rows) - len(at.values):,} lines have none, and are of the run of the line above")  # fmt: skip
-    draft.by_remark = "; ".join(remarks)
-
-
-def _set_totals(draft: Draft, candidate: Candidate, shape: Shape) -> None:
-    """Set the totals of runs, where each object has those of a run instead of steps."""
-    if (
-        not candidate.has_lines
-        or draft.by == _TOGETHER
-        or not draft.by_remark.startswith("each line")
-    ):
-        raise InputError(
-            "no draft can be made: its objects have totals of runs (tokens beside numbers of steps or calls), not their steps",
-            _WHAT_IS_NEEDED,
-        )
-    draft.notes.append("Each line has the totals of a run, and no steps: graders of single steps find nothing in it.")  # fmt: skip
-    totals_lines(draft, Observed(shape.entries))
-
-
 def _note_what_is_missing(draft: Draft, shape: Shape) -> None:
-    if "tool" not in shape.type_of and not shape.calls:
+    if "tool" not in shape.type_of and not shape.calls and not shape.thought:
         draft.notes.append("No tool calls: nothing in the steps is named like the call of a tool. If there are some, add them.")  # fmt: skip
     if "llm" not in shape.type_of:
         draft.notes.append("No model calls: nothing in the steps is like an answer of a model. If there are some, add them.")  # fmt: skip
@@ -167,6 +146,13 @@ def _note_others(draft: Draft, ranked: list[tuple[Candidate, Shape]], chosen: Ca
         draft.notes.append(f"Other arrays that may be the steps: {', '.join(others[:4])}")
 
 
+def _beside(draft: Draft, candidate: Candidate) -> str:
+    if candidate.has_lines or candidate.owners[0] is None:
+        return ""
+    read = [pointer for line in draft.lines if not line.section for pointer in line.pointers]
+    return note_beside(candidate.owners, candidate.steps, read)
+
+
 def _values(draft: Draft, candidate: Candidate) -> list[Any]:
     """Return the values that the mapping is applied to, each of one run."""
     if not candidate.has_lines:
@@ -174,7 +160,7 @@ def _values(draft: Draft, candidate: Candidate) -> list[Any]:
             return [candidate.runs[0]]
         return candidate.owners
     rows = candidate.runs[0]
-    if draft.by == _TOGETHER:
+    if draft.by == TOGETHER:
         return [rows]
     from weighbridge.traces.fields import id_of
     from weighbridge.traces.mapped_pointers import resolve

@@ -17,6 +17,7 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_word,
 )
 from weighbridge_producer.input.trace_drafts.shape import (
+    MOST,
     OTHER,
     WORDS_LISTED,
     Shape,
@@ -25,6 +26,7 @@ from weighbridge_producer.input.trace_drafts.shape import (
 
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
+_FEW_KINDS = 12
 _SEPARATOR = re.compile(r"[._:/ -]")
 
 
@@ -36,8 +38,10 @@ def events(entries: Sequence[Any], seen: Observed) -> Shape | None:
         return None
     words = dict(zip(kind.entries, kind.values, strict=True))
     shape = Shape(entries, kinds=(kind.pointer,))
-    _take_further_words(shape, [at for at in kinds if at is not kind], words)
-    _set_words(shape, Counter(words.values()))
+    is_speaker = kind.keys[-1] in names.SPEAKER
+    second = _further_words(shape, [at for at in kinds if at is not kind], words, is_speaker)
+    is_speaker |= second is not None and second.keys[-1] in names.SPEAKER
+    set_words(shape, Counter(words.values()), is_speaker=is_speaker)
     _take_halves(shape, [at for at in kinds if at is not kind], words)
     _add_without_kind(shape, words)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
@@ -66,7 +70,8 @@ def likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
         held = [
             word for number, word in zip(at.entries, at.values, strict=True) if number in within
         ]
-        meant = map(meaning_of, held)
+        is_speaker = at.keys[-1] in names.SPEAKER
+        meant = [meaning_of(word, is_speaker=is_speaker) for word in held]
         sure = sum(1 for each in meant if each and each.type in {LLM, TOOL, RESULT})
         rank = (sure, -names.KIND.index(at.keys[-1]))
         if sure and (best is None or rank > most):
@@ -74,18 +79,41 @@ def likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
     return best
 
 
-def _take_further_words(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
-    """Tell the steps apart whose word is not known by another one, as in `type: message` and `role: assistant`."""
-    unknown = {number for number, word in words.items() if meaning_of(word) is None}
-    second = likeliest(others, unknown)
-    if second is None:
-        return
-    further = dict(zip(second.entries, second.values, strict=True))
-    without = {words[number] for number in unknown if number not in further}
-    taken = {number for number in unknown if words[number] not in without}
-    if any(meaning_of(further[number]) for number in taken):
-        shape.kinds = (*shape.kinds, second.pointer)
-        words.update({number: further[number] for number in taken})
+def _further_words(
+    shape: Shape, others: Sequence[At], words: dict[int, str], is_speaker: bool
+) -> At | None:
+    """Tell the steps apart that have no known word by another one, as in `type: message` and `role: assistant`; return that."""
+    known = {number for number, word in words.items() if meaning_of(word, is_speaker=is_speaker)}
+    without = [number for number in range(len(shape.entries)) if number not in words]
+    if (second := likeliest(others, words.keys() - known)) is not None:
+        further = dict(zip(second.entries, second.values, strict=True))
+        lacking = {words[number] for number in words.keys() - known if number not in further}
+        taken = {number for number in words.keys() - known if words[number] not in lacking}
+    elif (second := kind_of(others, without)) is not None:
+        further = dict(zip(second.entries, second.values, strict=True))
+        taken = further.keys() & set(without)
+    else:
+        return None
+    if not taken:
+        return None
+    shape.kinds = (*shape.kinds, second.pointer)
+    words.update({number: further[number] for number in taken})
+    return second
+
+
+def kind_of(others: Sequence[At], without: Sequence[int]) -> At | None:
+    """Return the words that nearly all of the steps have that have none so far, if these are few, and none is known of calls.
+
+    Known ones may be of calls that other steps record, too.
+    """
+    for at in others if without else ():
+        held = dict(zip(at.entries, at.values, strict=True))
+        found = {held[number] for number in without if number in held}
+        meant = [meaning.type for word in found if (meaning := meaning_of(word))]
+        has = sum(number in held for number in without)
+        if has >= MOST * len(without) and 1 < len(found) <= _FEW_KINDS:
+            return None if {TOOL, RESULT} & set(meant) else at
+    return None
 
 
 def _take_halves(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
@@ -117,8 +145,9 @@ def _last_word(text: str) -> str:
     return names.normal(_SEPARATOR.split(text)[-1])
 
 
-def _set_words(shape: Shape, counts: Counter[str]) -> None:
-    meant = {word: meaning_of(word) for word in counts}
+def set_words(shape: Shape, counts: Counter[str], *, is_speaker: bool = False) -> None:
+    """Set the types that words stand for, with remarks on those that are not known."""
+    meant = {word: meaning_of(word, is_speaker=is_speaker) for word in counts}
     has_calls = any(each and each.type == TOOL for each in meant.values())
     has_answers = any(each and each.type == LLM and not each.is_request for each in meant.values())
     unknown = [word for word, each in meant.items() if each is None]

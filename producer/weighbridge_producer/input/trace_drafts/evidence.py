@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.key_roles import words_of
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -103,6 +104,14 @@ def is_action(value: Any) -> bool:
     return is_word(value) or (
         type(value) is dict and any(names.normal(key) in names.NAME_IN_OBJECT for key in value)
     )
+
+
+def is_outcome(action: Any) -> bool:
+    """Return whether an action may be an answer, or what became of one, instead of a call of a tool."""
+    if is_end(action):
+        return True
+    words = set(words_of(action)) if type(action) is str else set()
+    return bool(words & names.OUTCOMES)
 
 
 def is_end(action: Any) -> bool:

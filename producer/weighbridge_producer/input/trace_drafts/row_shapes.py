@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE
 from weighbridge_producer.input.trace_drafts import fact_names as names
-from weighbridge_producer.input.trace_drafts.event_shapes import may_be_kind
+from weighbridge_producer.input.trace_drafts.event_shapes import kind_of, may_be_kind, set_words
 from weighbridge_producer.input.trace_drafts.evidence import (
     calls_in,
     hold_steps,
     is_action,
-    is_end,
+    is_outcome,
     token_counts,
     tool_name,
 )
@@ -57,13 +58,51 @@ def turns(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that each have an answer of a model and the call that it makes, as in ReAct."""
     thought = seen.find(names.THOUGHT, is_text, depth=1)
     action = seen.find((names.PLAIN_ACTION, "toolcall", "tool", "toolname"), is_action, depth=1)
-    if not (thought and action and len(thought.values) >= MOST * seen.count):
+    if thought and action and not all(map(is_word, action.values)):
+        return _answers_with(entries, seen, thought, action)
+    tool = action or tool_name(seen)
+    text = thought or (tool and _remark_of_model(seen, tool))
+    if tool is None or text is None or token_counts(seen) != (None, None):
+        return None
+    return turns_of(entries, text, tool)
+
+
+def _answers_with(entries: Sequence[Any], seen: Observed, thought: At, action: At) -> Shape | None:
+    """Return steps that are answers of a model, with the call in an object."""
+    if len(thought.values) < MOST * seen.count:
         return None
     shape = all_of(entries, seen, LLM, thought, action)
-    ends = sorted({str(value)[:40] for value in action.values if is_end(value)})
-    if ends:
-        shape.calls_remark = f"also counts {', '.join(ends)}, which may be no call of a tool"
+    shape.calls_remark = _remark_on_ends(action)
     return shape
+
+
+def _remark_of_model(seen: Observed, tool: At) -> At | None:
+    """Return texts beside calls of which some stand without a call, so that they are of the model."""
+    text = seen.find(names.REMARKS, is_text, depth=1)
+    if text is None:
+        return None
+    said = {number for number, value in zip(text.entries, text.values, strict=True) if value}
+    alone = said - set(tool.entries)
+    return text if alone and len(alone) < len(said & set(tool.entries)) else None
+
+
+def turns_of(entries: Sequence[Any], text: At, tool: At) -> Shape:
+    """Return steps that are an answer of a model where they have its text, and the call where they name a tool."""
+    said = {number for number, value in zip(text.entries, text.values, strict=True) if value}
+    remark = f"each text at {text.pointer} is taken for one answer of a model, which makes the call beside it"
+    shape = Shape(entries, kinds=(text.pointer,), tool=tool.pointer, thought=text.pointer)
+    shape.types[OTHERWISE] = Typed(LLM, remark)
+    if len(said) < len(entries):
+        shape.types[NOTHING] = Typed(OTHER, f"{len(entries) - len(said):,} steps have no such text: their calls count, and no answer of a model")  # fmt: skip
+    shape.type_of = [LLM if number in said else OTHER for number in range(len(entries))]
+    shape.score = len(said) + len(tool.values)
+    shape.calls_remark = _remark_on_ends(tool)
+    return shape
+
+
+def _remark_on_ends(action: At) -> str:
+    ends = sorted({str(value)[:40] for value in action.values if is_outcome(value)})
+    return f"also counts {', '.join(ends)}, which may be no call of a tool" if ends else ""
 
 
 def rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
@@ -130,12 +169,28 @@ def _mixed(entries: Sequence[Any], tool: At, model: At | None, tokens: At | None
     if len(types) > WORDS_LISTED:
         return None
     others = len(entries) - len(of)
+    second = _further_kind(entries, of) if others else None
+    if second:
+        kinds.append(second.pointer)
+        found = dict(zip(second.entries, second.values, strict=True))
+        further = Shape(entries)
+        set_words(further, Counter(word for number, word in found.items() if number not in of))
+        types = further.types | types
+        of |= {number: types[word].type for number, word in found.items() if number not in of}
+        others = len(entries) - len(of)
     if others:
         types[NOTHING] = Typed(OTHER, f"{others:,} steps that name no tool count as no call")
     shape = Shape(entries, tuple(kinds), types, tool=tool.pointer)
     shape.type_of = [of.get(number, OTHER) for number in range(len(entries))]
-    shape.score = len(of) if 2 * len(of) >= len(entries) else WEAK * len(of)
+    called = sum(each != OTHER for each in shape.type_of)
+    shape.score = called if 2 * called >= len(entries) else WEAK * called
     return shape
+
+
+def _further_kind(entries: Sequence[Any], of: Collection[int]) -> At | None:
+    """Return the words that may tell apart the steps that have no type yet."""
+    kinds = [at for at in Observed(entries).all() if may_be_kind(at)]
+    return kind_of(kinds, [number for number in range(len(entries)) if number not in of])
 
 
 def _unsure(

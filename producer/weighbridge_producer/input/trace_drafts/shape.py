@@ -33,13 +33,21 @@ class Shape:
     types: dict[str, Typed] = field(default_factory=dict)
     type_of: list[str] = field(default_factory=list)  #: of each entry
     tool: str = ""  #: pointer to the name of a tool
+    arguments: str = ""  #: pointer to the arguments of steps that name no tool
     calls: At | None = None  #: the calls within a step
     calls_remark: str = ""
+    thought: str = (
+        ""  #: pointer to the text of the model, where each step may be its answer and the call, too
+    )
     notes: list[str] = field(default_factory=list)  #: on the whole
     score: float = 0.0
     is_totals: bool = False  #: True if each entry has the totals of a run
     is_chat: bool = False  #: True if the steps are messages with roles
     is_sure: bool = True  #: False if it is not certain that the steps are calls
+
+    def type_of_word(self, word: str) -> str:
+        """Return the type that a word stands for, which may be that of all others."""
+        return (self.types.get(word) or self.types.get(OTHERWISE) or Typed(OTHER)).type
 
     def of_type(self, *types: str) -> list[Any]:
         """Return the steps of some types."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from weighbridge_producer.input.trace_drafts.event_shapes import events
 from weighbridge_producer.input.trace_drafts.evidence import are_definitions
+from weighbridge_producer.input.trace_drafts.kind_words import RESULT, TOOL
 from weighbridge_producer.input.trace_drafts.observed import Observed
 from weighbridge_producer.input.trace_drafts.row_shapes import rows, totals, turns
 from weighbridge_producer.input.trace_drafts.shape import Shape
@@ -17,8 +18,11 @@ def shape_of(entries: Sequence[Any]) -> Shape | None:
     seen = Observed(entries)
     if are_definitions(seen):
         return None
-    for read in (events, totals, turns, rows):
-        shape = read(entries, seen)
-        if shape is not None:
-            return shape
-    return None
+    found = events(entries, seen)
+    if found is not None and (found.calls or {TOOL, RESULT} & set(found.type_of)):
+        return found
+    others = (read(entries, seen) for read in (totals, turns, rows))
+    other = next((shape for shape in others if shape is not None), None)
+    if found is None or (other is not None and TOOL in other.type_of and other.score > found.score):
+        return other
+    return found

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.added_lines import add, unused
-from weighbridge_producer.input.trace_drafts.call_lines import add_calls, add_ids, remark_on_names
+from weighbridge_producer.input.trace_drafts.call_lines import (
+    add_calls,
+    add_ids,
+    add_own_calls,
+    remark_on_names,
+)
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.evidence import token_counts, tool_name
-from weighbridge_producer.input.trace_drafts.failure_lines import add_errors, add_failures, is_error
+from weighbridge_producer.input.trace_drafts.failure_lines import add_errors, add_failures, error_of
+from weighbridge_producer.input.trace_drafts.key_roles import Role
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -20,6 +26,7 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_flat,
     is_word,
 )
+from weighbridge_producer.input.trace_drafts.time_lines import add_times
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
@@ -34,27 +41,43 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     tool_seen, model_seen = Observed(tools), Observed(models)
     used = {*shape.kinds}
     lines = draft.lines
+    if shape.thought:
+        _turn_lines(draft, shape, model_seen)
+        return
     if tools:
         _name(lines, shape, tool_seen)
         used |= {pointer for line in lines for pointer in line.pointers}
-        _arguments(lines, tool_seen, used)
+        if shape.arguments:
+            used.add(shape.arguments)
+            add(lines, "arguments", tool_seen.at(shape.arguments))
+        else:
+            _arguments(lines, tool_seen, used)
     if models:
-        add(lines, "input", unused(model_seen, names.PROMPT, is_flat, used))
+        add(lines, "input", unused(model_seen, names.PROMPT, is_flat, used, Role.PROMPT))
     _outputs(lines, tool_seen, model_seen, used, tools)
     add_errors(lines, tool_seen, model_seen)
     if models:
         _model_facts(lines, shape, model_seen)
-    _times(lines, Observed(shape.entries))
+    add_times(draft, shape)
     add_ids(lines, shape)
     if shape.of_type("result"):
         results = Observed(shape.of_type("result"))
-        add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_flat, set(shape.kinds)), section="results")  # fmt: skip
-        error = results.find(names.ERROR, is_error, depth=2)
+        add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_flat, set(shape.kinds), Role.RESULT), section="results")  # fmt: skip
+        error = error_of(results, depth=2)
         add(lines, "error", error, section="results")
         add_failures(lines, "results", results, [error] if error else [])
     if shape.calls:
         add_calls(draft, shape, shape.calls, model_seen)
     remark_on_names(lines, shape, model_seen)
+
+
+def _turn_lines(draft: Draft, shape: Shape, seen: Observed) -> None:
+    """Add the lines on steps that are an answer of a model, and the call that it makes."""
+    lines = draft.lines
+    add(lines, "output", seen.at(shape.thought))
+    _model_facts(lines, shape, seen)
+    add_times(draft, shape)
+    add_own_calls(draft, shape)
 
 
 def _name(lines: list[Line], shape: Shape, seen: Observed) -> None:
@@ -76,8 +99,9 @@ def _arguments(lines: list[Line], seen: Observed, used: set[str]) -> None:
         inside = [each for each in seen.all() if each.pointer.startswith(f"{holder}/")]
         by_key = {each.keys[-1]: each for each in inside if len(each.keys) == holder.count("/") + 1}
         at = next((by_key[key] for key in names.ARGUMENTS if key in by_key), None)
-        at = at or seen.at(holder)
-    at = at or unused(seen, names.ARGUMENTS, is_flat, used)
+        if at is None and len(inside) > 1:
+            at = seen.at(holder)
+    at = at or unused(seen, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
     if at:
         used.add(at.pointer)
         whole = " (the whole object, with the tool's name)" if at.pointer == holder else ""
@@ -89,8 +113,8 @@ def _outputs(
 ) -> None:
     first = {line.pointers[0] for line in lines if line.name in {"input", "arguments"}}
     taken = used | first
-    found = [unused(tools, names.RESULT, lambda _: True, taken)] if entries else []
-    found.append(unused(models, names.ANSWER, is_flat, taken))
+    found = [unused(tools, names.RESULT, lambda _: True, taken, Role.RESULT)] if entries else []
+    found.append(unused(models, names.ANSWER, is_flat, taken, Role.ANSWER))
     pointers = tuple(dict.fromkeys(at.pointer for at in found if at))
     if pointers:
         lines.append(Line("step", "output", pointers))
@@ -136,18 +160,3 @@ def _if_only_there(at: At, elsewhere: Observed) -> tuple[bool, str]:
             f"{len(other.values):,} steps of other types have it too, which would be added",
         )
     return True, ""
-
-
-def _times(lines: list[Line], seen: Observed) -> None:
-    started = seen.find(names.STARTED, _is_time, depth=2)
-    ended = seen.find(names.ENDED, _is_time, depth=2)
-    if started:
-        add(lines, "started_at", started)
-        add(lines, "ended_at", ended)
-        return
-    at = seen.find(names.TIME, _is_time, depth=1)
-    add(lines, "started_at", at, "if it is the time at which a step began")
-
-
-def _is_time(value: Any) -> bool:
-    return is_word(value) or is_amount(value)
