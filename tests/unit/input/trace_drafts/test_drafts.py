@@ -6,15 +6,13 @@ import json
 
 import pytest
 
+from support.trace_drafts import Drafts
 from weighbridge.errors import InputError
-from weighbridge.settings import Settings
-from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.trace_drafts import beginning as beginnings
 from weighbridge_producer.input.trace_drafts.beginning import read_beginning
 from weighbridge_producer.input.trace_drafts.draft_text import quoted, text_of
 from weighbridge_producer.input.trace_drafts.drafting import draft_of
 from weighbridge_producer.input.trace_drafts.kind_words import meaning_of
-from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 from weighbridge_producer.input.yaml_file import YamlFile
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 1}
@@ -26,26 +24,18 @@ def lines(*rows):
 
 def drafted(tmp_path, text):
     """Return the draft for a file with a text."""
-    (tmp_path / "runs.jsonl").write_text(text)
-    return text_of(draft_of(read_beginning(tmp_path / "runs.jsonl")), [])
+    return Drafts(tmp_path).of(text)
 
 
 def read_with(tmp_path, mapping):
     """Return the native traces that a mapping gives for the file."""
-    (tmp_path / "map.yaml").write_text(mapping, encoding="utf-8")
-    form = read_trace_mapping(tmp_path / "map.yaml")
-    source = Source(tmp_path / "runs.jsonl", Settings(), trace_mapping=form)
-    found = list(source)
-    assert [line.fault for line in found if line.fault] == []
-    return [json.loads(line.raw)["inputs"]["trace"] for line in found]
+    return Drafts(tmp_path).traces(mapping)
 
 
 def given(tmp_path, text):
     """Return the types of the steps of each trace that the draft gives, without `other`, and the draft."""
     mapping = drafted(tmp_path, text)
-    traces = read_with(tmp_path, mapping)
-    types = [[s["type"] for s in trace["steps"] if s["type"] != "other"] for trace in traces]
-    return types, mapping
+    return Drafts(tmp_path).types(mapping), mapping
 
 
 def test_lines_of_one_tool_call_each_are_the_calls_of_their_runs(tmp_path):
