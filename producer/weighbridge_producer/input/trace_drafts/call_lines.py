@@ -8,7 +8,11 @@ from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.added_lines import add, unused
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.evidence import tool_name
-from weighbridge_producer.input.trace_drafts.failure_lines import add_failures, error_of
+from weighbridge_producer.input.trace_drafts.failure_lines import (
+    add_failures,
+    add_names_of_failures,
+    error_of,
+)
 from weighbridge_producer.input.trace_drafts.key_roles import Role
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
@@ -57,6 +61,8 @@ def add_own_calls(draft: Draft, shape: Shape) -> None:
     if holder and tool:
         arguments = seen.at(holder)
     add(draft.lines, "arguments", arguments, section="calls")
+    if tool:
+        add_names_of_failures(draft.lines, "calls", tool)
     used |= {arguments.pointer} if arguments else set()
     result = unused(seen, names.RESULT, lambda _: True, used, Role.RESULT)
     error = error_of(seen)

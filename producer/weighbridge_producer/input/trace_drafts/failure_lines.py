@@ -11,7 +11,7 @@ from weighbridge.text import pluralize
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.draft_text import quoted
-from weighbridge_producer.input.trace_drafts.key_roles import Role, find_role
+from weighbridge_producer.input.trace_drafts.key_roles import Role, find_role, words_of
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -92,6 +92,17 @@ def add_failures(lines: list[Line], section: str, seen: Observed, errors: Sequen
         )
         values = (f"{quoted(pointer)}: [{', '.join(words)}]" for pointer, words in shown)
         line.literal = f"{{{', '.join(values)}}}"
+        lines.append(line)
+
+
+def add_names_of_failures(lines: list[Line], section: str, name: At) -> None:
+    """Add that calls failed whose name is no tool's, but says so, such as `error` or `blocked`."""
+    words = sorted({word for word in name.values if names.FAILED & set(words_of(word))})
+    if words and len(words) < len(set(name.values)):
+        remark = "guessed: these stand in place of the name of a tool"
+        line = Line(section, "failed_when", (name.pointer,), remark)
+        listed = ", ".join(map(json.dumps, words[:_FAILURES_LISTED]))
+        line.literal = f"{{{quoted(name.pointer)}: [{listed}]}}"
         lines.append(line)
 
 

@@ -50,6 +50,14 @@ def test_texts_that_only_have_the_word_are_no_failures(drafts, result):
     assert "failed_when" not in mapping
 
 
+def test_calls_named_by_their_failure_have_failed(drafts):
+    rows = [{"action": word, "why": "It is there."} for word in ("click", "error", "page_blocked")]
+    mapping = drafts.of_rows(*rows)
+    assert 'failed_when: {/action: ["error", "page_blocked"]}  # guessed' in mapping
+    calls = [step for step in drafts.traces(mapping)[0]["steps"] if step["type"] == "tool"]
+    assert [bool(call.get("error")) for call in calls] == [False, True, True]
+
+
 def test_a_state_that_all_calls_have_is_not_taken_for_their_failure(drafts):
     rows = [{"tool": "f", "args": {"n": n}, "success": False} for n in range(6)]
     assert "failed_when" not in drafts.of_rows(*rows)
