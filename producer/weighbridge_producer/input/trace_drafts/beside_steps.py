@@ -32,7 +32,7 @@ def note_beside(owners: Sequence[Any], steps: str, read: Collection[str]) -> str
     if not kept:
         return ""
     more = f", and {len(kept) - _LISTED:,} more" if len(kept) > _LISTED else ""
-    return f"Beside the steps, and not read: {', '.join(kept[:_LISTED])}{more}. If model calls are recorded there, the counts are too low."  # fmt: skip
+    return f"Beside the steps, and not read: {', '.join(kept[:_LISTED])}{more}. If calls, or failures of calls, are recorded there, the counts are too low."  # fmt: skip
 
 
 def _calls_in(
@@ -60,6 +60,8 @@ def _what_is(key: str, held: Any) -> str:
             return "numbers of tokens"
     if type(held) is list and held and all(map(_is_message, held[:_LOOKED_AT])):
         return f"{len(held):,} messages"
+    if type(held) is list and any(map(_is_failure, held[:_LOOKED_AT])):
+        return "results with errors"
     return ""
 
 
@@ -67,6 +69,13 @@ def _has_counts(value: dict[str, Any]) -> bool:
     parts = list(value.values())[:_KEYS]
     inner = (part for each in parts if type(each) is dict for part in list(each.values())[:_KEYS])
     return any(is_count(part) and part for part in (*parts, *inner))
+
+
+def _is_failure(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    error = value.get("error")
+    return (type(error) is str and error != "") or value.get("ok") is False or value.get("success") is False  # fmt: skip
 
 
 def _is_message(value: Any) -> bool:

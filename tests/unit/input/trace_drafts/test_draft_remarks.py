@@ -97,11 +97,12 @@ def test_answers_messages_and_tokens_beside_the_steps_have_a_remark(drafts):
         "guard": answer,
         "tokens": {"a": {"in": 7}},
         "asked": {"before": messages},
+        "done": [{"ok": False}, {"ok": True}],
         "log": [CALL, CALL],
     }
     mapping = drafts.of(run)
-    note = "Beside the steps, and not read: /guard (an answer of a model), /tokens (numbers of tokens), /asked/before (2 messages)"
-    assert f"# {note}. If model calls are recorded there" in mapping
+    note = "Beside the steps, and not read: /guard (an answer of a model), /tokens (numbers of tokens), /asked/before (2 messages), /done (results with errors)"
+    assert f"# {note}. If calls, or failures of calls, are recorded there" in mapping
     assert "Beside" not in drafts.of({"usage": USAGE, "log": [CALL, CALL]})
 
 
