@@ -109,7 +109,7 @@ docs-serve: $(DOCS_STAMP) ## Serve the documentation on http://localhost:8001, a
 	$(BIN)/python -m mkdocs serve --dev-addr localhost:8001
 
 .PHONY: reference
-reference: $(STAMP) ## Write the pages of reference with their generated tables to build/reference
+reference: $(STAMP) ## Renew the generated tables of the reference
 	PYTHONPATH=docs $(BIN)/python -m generators build/reference
 
 HASHED := requirements-hashed.txt

@@ -15,13 +15,13 @@ import json
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 import orjson
 
 from benchmarks.generated_traces import failing, giant, ordinary
-from benchmarks.workloads import LIMITS
+from benchmarks.workloads import LIMITS, traces_in
 from weighbridge.child_process import collect_garbage_seldom
 from weighbridge.errors import TraceError
 from weighbridge.graders import BudgetGrader, LoopGrader, ToolSchemaGrader
@@ -29,9 +29,7 @@ from weighbridge.graders.loop.config import LoopConfig
 from weighbridge.graders.loop.history.actions import history_of
 from weighbridge.graders.loop.history.identity import CallNumbering
 from weighbridge.graders.loop.work_budget import WorkBudget
-from weighbridge.settings import read_settings
 from weighbridge.traces import Trace, read_trace
-from weighbridge_producer.input.source import Source
 
 
 def read(data: bytes) -> Trace:
@@ -141,15 +139,6 @@ def against_json(rounds: int) -> None:
 WAYS = ("json.loads", "import", *(grader.id for grader in (BUDGET, LOOP, TOOL_SCHEMA)))
 
 
-def stored(data: str) -> Iterator[bytes]:
-    """Yield the JSON of each trace in some files."""
-    for line in Source(data, read_settings()):
-        if line.fault is None and line.raw.strip():
-            inputs = orjson.loads(line.raw).get("inputs", {})
-            if "trace" in inputs:
-                yield orjson.dumps(inputs["trace"])
-
-
 def nanoseconds(work: Callable[[], object], rounds: int) -> int:
     """Return the shortest CPU time of a call in nanoseconds."""
     took = []
@@ -166,7 +155,8 @@ def by_format(data: str, rounds: int) -> None:
     traces: dict[str, int] = defaultdict(int)
     steps: dict[str, int] = defaultdict(int)
     sums: dict[str, list[int]] = defaultdict(lambda: [0] * len(WAYS))
-    for raw in stored(data):
+    for stored in traces_in(data):
+        raw = orjson.dumps(stored)
         try:
             trace = read(raw)
         except TraceError:

@@ -64,11 +64,20 @@ def strings(lines: int) -> Iterator[dict[str, Any]]:
 
 
 def stored_traces(lines: int, folder: str | Path = EXAMPLES) -> Iterator[dict[str, Any]]:
-    """Yield stored traces repeatedly."""
-    source = Source(folder, read_settings())
-    stored = [orjson.loads(line.raw)["inputs"] for line in source]
+    """Yield stored traces repeatedly; raises ValueError for a folder without any."""
+    stored = list(traces_in(folder))
+    if not stored:
+        raise ValueError(f"{folder} has no traces")
     for number in range(lines):
-        yield case_of(number, **stored[number % len(stored)])
+        yield case_of(number, trace=stored[number % len(stored)])
+
+
+def traces_in(files: str | Path) -> Iterator[Any]:
+    """Yield the traces in a file or folder, as JSON values in their own formats; what is none is left out."""
+    for line in Source(files, read_settings()):
+        case = orjson.loads(line.raw) if line.fault is None and line.raw.strip() else None
+        if type(case) is dict and "trace" in case.get("inputs", {}):
+            yield case["inputs"]["trace"]
 
 
 def large_traces(lines: int) -> Iterator[dict[str, Any]]:

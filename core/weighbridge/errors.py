@@ -56,6 +56,7 @@ WeighbridgeError
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -63,6 +64,9 @@ from weighbridge.text import closest, did_you_mean, pluralize, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+
+
+_PLACE = re.compile(r"lines? |item [\d,]{1,20}: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,8 @@ class Fault:
 
     @property
     def names_line(self) -> bool:
-        """Whether the message begins with the line of the input, which may hold several in one trace."""
-        return self.message.startswith(("line ", "lines "))
+        """Whether the message begins with the line of the input, which may hold several in one trace, or its item."""
+        return bool(_PLACE.match(self.message))
 
     def at(self, location: str) -> Fault:
         """Return the fault with a location, if one is given."""
@@ -230,6 +234,10 @@ class TraceError(WeighbridgeError):
     """A trace cannot be read: it is damaged, or not one trace."""
 
     code = "TRACE_UNREADABLE"
+    step: int | None = None  #: number of the step that is wrong, from 1, if known
+    path: str | None = (
+        None  #: its field, or that of the trace, if known, such as `usage.input_tokens`
+    )
 
 
 class UnknownTraceFormatError(TraceError):

@@ -1,6 +1,8 @@
 """Generated parts of the reference pages, as Markdown from the product's code.
 
-A page has `<!-- generated: NAME -->` as a placeholder, which `fill` replaces, with the line below it for readers of the file.
+Most parts stand in the page, between `<!-- generated: NAME -->` and `<!-- end of generated -->`; `python -m generators FOLDER`
+writes them anew. The longest ones are inserted only into the site, and into copies of the pages in that folder, at `<!-- inserted: NAME -->`, with
+the line below it for readers of the file.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from generators import commands, error_codes, grader_configs, http_api, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MARKER = re.compile(
-    r"^<!-- generated: ([a-z-]+)(?: ([a-z-]+))? -->(?:\n\*Generated from the code: .*\*)?$",
-    re.MULTILINE,
+INSERTED = re.compile(
+    r"^<!-- inserted: ([a-z-]+) -->(?:\n\*Generated from the code: .*\*)?$", re.MULTILINE
 )
+_BEGIN = r"<!-- generated: ([a-z-]+)(?: ([a-z-]+))? -->"
+_END = "<!-- end of generated -->"
+_KEPT = re.compile(rf"^(?P<begin>{_BEGIN})$.*?^{_END}$", re.MULTILINE | re.DOTALL)
 PARTS: dict[str, Callable[..., str]] = {
     "commands": commands.markdown,
     "grader-config": grader_configs.markdown,
@@ -29,11 +33,23 @@ PARTS: dict[str, Callable[..., str]] = {
 }
 
 
+def names_of_parts(text: str) -> set[str]:
+    """Return the names of the generated parts in a page."""
+    kept = {found[2] for found in _KEPT.finditer(text)}
+    return kept | set(INSERTED.findall(text))
+
+
+def renewed(text: str) -> str:
+    """Return a page with the parts that stand in it as the code is now; raises KeyError for an unknown part."""
+
+    def part(found: re.Match[str]) -> str:
+        begin, name, argument = found.groups()
+        told = PARTS[name](argument) if argument else PARTS[name]()
+        return f"{begin}\n{told.strip()}\n{_END}"
+
+    return _KEPT.sub(part, text)
+
+
 def fill(text: str) -> str:
-    """Return a page with its generated parts inserted; raises KeyError for an unknown part."""
-
-    def part(marker: re.Match[str]) -> str:
-        name, argument = marker.groups()
-        return PARTS[name](argument) if argument else PARTS[name]()
-
-    return MARKER.sub(part, text)
+    """Return a page with all generated parts; raises KeyError for an unknown part."""
+    return INSERTED.sub(lambda found: PARTS[found[1]](), renewed(text))

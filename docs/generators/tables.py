@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+_CODE = re.compile(r"`([^`]*\|[^`]*)`")  #: inline code with a bar
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -23,8 +27,9 @@ def code(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text on one line, with bars outside of inline code escaped."""
-    pieces = " ".join(text.split()).split("`")
-    return "`".join(
-        piece if at % 2 else piece.replace("|", "\\|") for at, piece in enumerate(pieces)
-    )
+    """Return a text on one line, with bars escaped; in inline code GitHub and the site agree only on an HTML entity."""
+    return _CODE.sub(_code_with_bars, " ".join(text.split())).replace("|", "\\|")
+
+
+def _code_with_bars(found: re.Match[str]) -> str:
+    return f"<code>{escape(found[1])}</code>".replace("|", "&#124;")

@@ -363,7 +363,7 @@ def test_a_table_without_a_column_of_traces_is_refused_with_how_to_name_it(cli, 
     assert (both.status, "traces have no rows to map" in both.err) == (2, True)
 
 
-HOUSE_TRACE = {
+OWN_TRACE = {
     "run": "r1",
     "events": [{"kind": "model", "ts": 1, "text": "I look."}, {"kind": "tool", "fn": "search"}],
     "tools": [{"name": "search"}],
@@ -373,7 +373,7 @@ HOUSE_TRACE = {
 def test_pointers_of_a_trace_mapping_that_lead_to_nothing_are_named(cli, tmp_path):
     mapping = "{id: /run, steps: /events, step: {type: /kind, types: {model: llm}, name: /fn, started_at: /time}}"
     (tmp_path / "m.yaml").write_text(mapping)
-    (tmp_path / "runs.jsonl").write_text(json.dumps(HOUSE_TRACE) + "\n")
+    (tmp_path / "runs.jsonl").write_text(json.dumps(OWN_TRACE) + "\n")
     note = "no trace has anything at these pointers of the trace mapping: step.started_at: /time"
     checked = cli("trace", "check", "runs.jsonl", "--trace-mapping", "m.yaml")
     assert (checked.status, note in checked.out) == (0, True)
@@ -387,8 +387,8 @@ def test_pointers_of_a_trace_mapping_that_lead_to_nothing_are_named(cli, tmp_pat
 def test_traces_in_a_format_of_ones_own_are_refused_with_the_option_that_describes_it(
     cli, tmp_path
 ):
-    (tmp_path / "main.json").write_text(json.dumps(HOUSE_TRACE, indent=1))
-    (tmp_path / "runs.jsonl").write_text(json.dumps({**HOUSE_TRACE, "tools": 1}) + "\n")
+    (tmp_path / "main.json").write_text(json.dumps(OWN_TRACE, indent=1))
+    (tmp_path / "runs.jsonl").write_text(json.dumps({**OWN_TRACE, "tools": 1}) + "\n")
     for file in ("main.json", "runs.jsonl"):
         ended = cli("run", file, "-g", "loop")
         assert (ended.status, "--trace-mapping FILE reads them" in ended.err) == (1, True)
@@ -402,7 +402,7 @@ def test_traces_in_a_format_of_ones_own_are_refused_with_the_option_that_describ
 def test_a_mapping_is_drafted_for_a_format_that_is_not_known_and_read_with_what_it_gives(
     cli, tmp_path
 ):
-    (tmp_path / "my runs.json").write_text(json.dumps(HOUSE_TRACE))
+    (tmp_path / "my runs.json").write_text(json.dumps(OWN_TRACE))
     command = "weighbridge trace map 'my runs.json'"
     for words in (
         ("run", "my runs.json", "-g", "loop"),

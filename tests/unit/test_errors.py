@@ -23,6 +23,22 @@ def test_a_fault_names_its_location_where_there_is_one(location: str, message: s
     assert FAULT.at(location) == Fault(FAULT.code, message, FAULT.hint)
 
 
+@pytest.mark.parametrize(
+    ("message", "is_named"),
+    [
+        ("line 3: it is odd", True),
+        ("lines 3 and 4 are odd", True),
+        ("item 1,003: it is odd", True),
+        ("item 3 is not an object", False),
+        ("step 3: it is odd", False),
+    ],
+)
+def test_a_fault_may_name_the_line_or_the_item_of_the_input_itself(
+    message: str, is_named: bool
+) -> None:
+    assert Fault("INVALID_FIELD", message, "").names_line is is_named
+
+
 def test_an_invalid_input_lists_its_bad_lines_with_what_would_work() -> None:
     lines = [BadLine(1, FAULT), BadLine(2, Fault("TOO_DEEP", "too deep", ""), "b.jsonl, line 1")]
     assert InvalidInputError("cases", lines, 3).message.splitlines()[1:] == [

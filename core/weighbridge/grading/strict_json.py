@@ -12,6 +12,7 @@ from weighbridge.grading.hints import hint_for
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import BYTE_ORDER_MARK, JSON_SPACE, json_type
 
+SAVE_AS_UTF8 = "save the file as UTF-8"
 DEPTH_LIMIT = 200  #: jiter's limit
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 _NO_NUMBERS = frozenset({str, bool, type(None)})
@@ -99,6 +100,19 @@ def _check_numbers(root: dict[str, Any]) -> None:
                 )
 
 
+def utf8_fault(text: bytes, first_line: int = 0) -> Fault | None:
+    """Return the fault for text that is not UTF-8; it names the line of the file if the text begins at one with a number."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        begin = text.rfind(b"\n", 0, error.start) + 1
+        line = first_line + text.count(b"\n", 0, begin)
+        where = f"line {line:,}: " if first_line else ""
+        message = f"{where}byte {error.start - begin + 1} is not UTF-8: 0x{text[error.start]:02x}"
+        return Fault(ErrorCode.INVALID_UTF8, message, SAVE_AS_UTF8)
+    return None
+
+
 def _explain(line: bytes, reason: str) -> LineError:
     """Convert jiter's error for a line to a LineError."""
     if line.startswith(BYTE_ORDER_MARK):
@@ -107,14 +121,8 @@ def _explain(line: bytes, reason: str) -> LineError:
             "the line starts with a byte-order mark",
             "remove the three bytes EF BB BF; joined files often have them in the middle",
         )
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        return LineError(
-            ErrorCode.INVALID_UTF8,
-            f"byte {error.start + 1} is not UTF-8: 0x{line[error.start]:02x}",
-            "save the file as UTF-8",
-        )
+    if fault := utf8_fault(line):
+        return LineError(fault.code, fault.message, fault.hint)
     # First, because the quoted key may contain any of the other texts.
     if "duplicate key" in reason:
         key = reason.partition('key "')[2].rpartition('" at ')[0]

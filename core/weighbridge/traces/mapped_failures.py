@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_NO_ERRORS = frozenset({"", "0", "false", "none", "null"})  #: texts
+
 FailingValues = dict[str, tuple[Any, ...]]
 """Values that show a failure, such as `false`, `timeout` or the beginning `Error*`, by the JSON Pointers of where they stand."""
 _SHOWN = 200  #: characters of a text that is a failure by its beginning
@@ -16,9 +18,9 @@ _SHOWN = 200  #: characters of a text that is a failure by its beginning
 def first_error(recorded: Iterable[Any]) -> str | bool | None:
     """Return the first of the values at the pointers of an error that is one, as a text or true.
 
-    An exit code of 0, false, and an empty text, array or object are no errors.
+    An exit code of 0, false, and an empty text, array or object are no errors, nor are texts that say so.
     """
-    held = next(filter(None, recorded), None)
+    held = next(filter(_may_be_error, recorded), None)
     if held is None or held is True or isinstance(held, str):
         return held
     if isinstance(held, int | float):
@@ -30,6 +32,10 @@ def first_error(recorded: Iterable[Any]) -> str | bool | None:
         return json.dumps(held)
     except RecursionError:
         return True
+
+
+def _may_be_error(held: Any) -> bool:
+    return bool(held) and not (isinstance(held, str) and held.strip().lower() in _NO_ERRORS)
 
 
 def shown_failure(found: Mapping[str, Any], failing: FailingValues) -> str | None:

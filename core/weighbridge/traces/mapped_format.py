@@ -9,18 +9,20 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.errors import TraceError
 from weighbridge.traces.fields import id_of, string_of
 from weighbridge.traces.formats import native
-from weighbridge.traces.importer import damaged
-from weighbridge.traces.mapped_durations import DURATIONS, duration_of_run, with_ends
-from weighbridge.traces.mapped_failures import first_error, shown_failure
-from weighbridge.traces.mapped_pointers import (
+from weighbridge.traces.json_pointers import (
     Pointers,
     PointerUse,
     by_name,
     by_place,
     entries_at,
+    resolve,
 )
+from weighbridge.traces.mapped_durations import DURATIONS, with_durations
+from weighbridge.traces.mapped_errors import no_steps, no_type, unknown_type, wrong_field
+from weighbridge.traces.mapped_failures import first_error, shown_failure
 from weighbridge.traces.mapped_types import RESULT, SKIP, StepTypes
 from weighbridge.traces.model import Counts, Usage
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Trace
 
 _ERROR = "error"
+#: Fields that may be an object of facts with names of the user's choice.
+OF_OWN_PARTS = ("metadata", "arguments")
 #: Parts of a field that have pointers of their own, by field.
 _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
@@ -85,29 +89,36 @@ class MappedFormat:
 
     def read(self, value: Any) -> Trace:
         """Return the trace in a JSON value; raise TraceError if it does not match the description."""
-        (trace,) = native.IMPORTER.read(self.to_native(value))
-        return trace
+        return self._converted(value, PointerUse())[1]
 
     def to_native(self, value: Any, use: PointerUse | None = None) -> dict[str, Any]:
-        """Return the trace in a JSON value in the native form; raise TraceError if the value has no such steps.
+        """Return the trace in a JSON value in the native form; raise TraceError if it does not match the description.
 
         `use` records which pointers lead to a value.
         """
-        use = use or PointerUse()
+        return self._converted(value, use or PointerUse())[0]
+
+    def _converted(self, value: Any, use: PointerUse) -> tuple[dict[str, Any], Trace]:
         is_step = not self.steps and type(value) is dict
         listed = entries_at([value] if is_step else value, self.steps)
         if listed is None:
-            raise damaged(f"there is no array of steps at {self.steps!r}")
+            raise no_steps(self.steps, resolve(value, self.steps))
         model = use.resolved(value, "model", self.model) if self.model else None
         steps = _Steps(self, string_of(model), use)
         for number, (_, item) in enumerate(listed, 1):
             steps.add(item, number)
-        recorded = duration_of_run(use.picked(value, "", self.run))
-        native_steps, least = with_ends(steps.finished())
-        if least is not None and recorded.keys().isdisjoint(_TIMES):
-            recorded |= {"least_duration_ms": least, "duration_from": "its steps together"}
-        found = {"format": native.FORMAT, **recorded, "steps": native_steps}
-        return found if self._knows_model_calls(native_steps) else _without_model_calls(found)
+        recorded = use.picked(value, "", self.run)
+        found = {"format": native.FORMAT, **recorded, "steps": steps.finished()}
+        try:
+            found = with_durations(found)
+            (trace,) = native.IMPORTER.read(found)
+        except TraceError as error:
+            raise wrong_field(error, steps.origins, self.pointers()) from None
+        if self._knows_model_calls(found["steps"]):
+            return found, trace
+        found["missing"] = {"llm_calls": _NO_MODEL_CALLS, **trace.missing}
+        (trace,) = native.IMPORTER.read(found)
+        return found, trace
 
     def _knows_model_calls(self, steps: list[dict[str, Any]]) -> bool:
         """Return whether a trace without a model call has none, or other steps show to the native importer that one is missing."""
@@ -116,49 +127,52 @@ class MappedFormat:
         return not self.types or is_stated or has_calls or "llm" in self.types.values()
 
 
-def _without_model_calls(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a native trace with its model calls as missing."""
-    (trace,) = native.IMPORTER.read(found)
-    return {**found, "missing": {"llm_calls": _NO_MODEL_CALLS, **trace.missing}}
-
-
 class _Steps:
     def __init__(self, form: MappedFormat, model: str | None, use: PointerUse) -> None:
         self._form = form
         self._types = StepTypes(form.types)
         self._use = use
         self._model = model
+        self._number = 0  #: of the step of the source that is read
         self._steps: list[dict[str, Any]] = []
+        #: For each step made, the number of the step of the source, and the section of the mapping it is made by.
+        self.origins: list[tuple[int, str]] = []
         self._calls: dict[str, dict[str, Any]] = {}  #: calls without a result, by ID
         #: Calls in order; some of them may have results by now.
         self._open: deque[dict[str, Any]] = deque()
 
     def add(self, item: Any, number: int) -> None:
         """Add a step, with the calls and results in it."""
-        form = self._form
+        form, self._number = self._form, number
         kind = self._type_of(item, number)
         if kind == SKIP:
             return
         if kind == RESULT:
-            self._result(self._picked(item, "results", form.results))
+            self._results_of_turn(item)
             return
         step: dict[str, Any] = {"type": kind} | self._picked(item, "step", form.step)
         if kind == "llm" and self._model and "model" not in step:
             step["model"] = self._model
-        self._steps.append(step)
+        self._append(step, "step")
+        listed = self._listed(item, "calls", form.calls_at)
+        calls = [(call, held) for held in listed if (call := self._call(held, step))]
+        own = [call for call, _ in calls]
         if kind == "tool":
-            self._wait(step)
-        begun = len(self._steps)
-        for call in self._listed(item, "calls", form.calls_at):
-            recorded = self._picked(call, "calls", form.calls)
-            if form.calls_at or recorded.get("name" if "name" in form.calls else "arguments"):
-                self._call(recorded, step)
-        for result in self._listed(item, "results", form.results_at):
-            recorded = self._picked(result, "results", form.results)
-            if form.results_at:
-                self._result(recorded)
-            elif recorded.keys() & {"output", _ERROR}:
-                self._result(recorded, self._steps[begun:])
+            own = [step, *(call for call in own if call is not step)]
+        for call in own:
+            self._wait(call)
+        if form.results_at and form.results_at == form.calls_at:
+            for call, held in calls:
+                self._result_of_step(self._picked(held, "results", form.results), [call], step)
+        elif form.results_at == "":
+            self._result_of_step(self._picked(item, "results", form.results), own, step)
+        else:
+            for result in self._listed(item, "results", form.results_at):
+                self._result(self._picked(result, "results", form.results))
+
+    def _append(self, step: dict[str, Any], section: str) -> None:
+        self._steps.append(step)
+        self.origins.append((self._number, section))
 
     def _picked(self, item: Any, section: str, pointers: Pointers) -> dict[str, Any]:
         """Return the fields of a step, a call or a result, with its error if it has failed."""
@@ -181,11 +195,8 @@ class _Steps:
         held = None if pointer is None else self._use.resolved(item, f"{section}.at", pointer)
         yield from held if type(held) is list else () if held is None else (held,)
 
-    def _first_open(self, own: list[dict[str, Any]]) -> dict[str, Any] | None:
-        """Return the first call that has no result yet, for a result that does not name its call; `own` are those of its step."""
-        for call in own:
-            if "output" not in call:
-                return call
+    def _first_open(self) -> dict[str, Any] | None:
+        """Return the first call that has no result yet, for a result that does not name its call."""
         while self._open:
             call = self._open.popleft()
             if "output" not in call:
@@ -208,30 +219,63 @@ class _Steps:
         kind, word = self._types.of(self._use.each(item, "step.type", pointers))
         if kind is not None:
             return kind
-        if word is None:
-            named = " or ".join(map(repr, pointers)) or "''"
-            raise damaged(
-                f"step {number} has nothing at {named}, the pointer of step.type; "
-                f"'\"\": {SKIP}' in step.types leaves out such steps"
-            )
-        raise damaged(f"step {number} has the type {str(word)[:40]!r}, which is not in the mapping")
+        raise no_type(number, pointers) if word is None else unknown_type(number, word, pointers)
 
-    def _call(self, fields: dict[str, Any], step: dict[str, Any]) -> None:
-        recorded: dict[str, Any] = {"type": "tool", "arguments": {}} | fields
+    def _call(self, held: Any, step: dict[str, Any]) -> dict[str, Any] | None:
+        """Add the call at a location in a step, and return it; at the step itself, which may be none, or is one already."""
+        form = self._form
+        fields = self._picked(held, "calls", form.calls)
+        if not form.calls_at:
+            is_named = "name" in form.calls
+            if not (string_of(fields.get("name")) if is_named else fields.get("arguments")):
+                return None
+            if step["type"] == "tool":
+                step.update(fields | step)
+                return step
+        call: dict[str, Any] = {"type": "tool", "arguments": {}} | fields
         if id_of(step.get("id")):
-            recorded["parent_id"] = step["id"]
-        self._steps.append(recorded)
-        self._wait(recorded)
+            call["parent_id"] = step["id"]
+        self._append(call, "calls")
+        return call
 
-    def _result(self, recorded: dict[str, Any], own: list[dict[str, Any]] | None = None) -> None:
+    def _results_of_turn(self, item: Any) -> None:
+        """Read a step that is not one itself, but the result of a call, or has results at their location."""
+        pointers, at = self._form.results, self._form.results_at
+        held = self._use.resolved(item, "results.at", at) if at else None
+        if held is not None:
+            for result in held if type(held) is list else (held,):
+                self._result(self._picked(result, "results", pointers))
+        elif (recorded := self._picked(item, "results", pointers)) or not at:
+            self._result(recorded)
+
+    def _result(self, recorded: dict[str, Any]) -> None:
         call_id = id_of(recorded.pop("call_id", None))
-        call = self._calls.pop(call_id, None) if call_id else self._first_open(own or [])
+        call = self._calls.pop(call_id, None) if call_id else self._first_open()
         if call is None:
-            self._steps.append({"type": "other", **recorded})
+            self._append({"type": "other", **recorded}, "results")
         else:
             call.update(
                 {"output": None} | recorded | ({"name": call["name"]} if call.get("name") else {})
             )
+
+    def _result_of_step(
+        self, recorded: dict[str, Any], own: list[dict[str, Any]], step: dict[str, Any]
+    ) -> None:
+        """Read a result at the place of a step or of a call in it: it belongs to no call of another step, unless it names that.
+
+        A step without a call that is nothing else has it as its own output.
+        """
+        if recorded.keys().isdisjoint(("output", _ERROR)):
+            return
+        if id_of(recorded.get("call_id")) in self._calls:
+            self._result(recorded)
+            return
+        recorded.pop("call_id", None)
+        others = [step] if step["type"] == "other" else []
+        call = next((each for each in own if "output" not in each), next(iter(own or others), None))
+        if call is not None:
+            told = {name: call[name] for name in ("name", "output") if call.get(name) is not None}
+            call.update({"output": None} | recorded | told)
 
 
 def _failed_when(section: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 from weighbridge.traces.recognition import recognised
@@ -14,17 +13,28 @@ _LOOKED_AT = 20  #: number of chats that are recognised, before the others are t
 def traces_by_id(value: Any) -> list[tuple[str, Any]] | None:
     """Return the chats in an object, each with its id; the ids may be below one further level of keys. None for any other value.
 
-    An object in a known format is not looked into; the caller has tried this.
+    Sessions without a message are left out. An object in a known format is not looked into; the caller has tried this.
     """
+    sessions = _sessions_by_id(value)
+    return sessions and [(name, chat) for name, chat in sessions if not _is_empty(chat)]
+
+
+def empty_sessions(value: Any) -> int:
+    """Return the number of sessions without a message that stand among chats under ids."""
+    return sum(_is_empty(chat) for _, chat in _sessions_by_id(value) or ())
+
+
+def _sessions_by_id(value: Any) -> list[tuple[str, Any]] | None:
     if not _has_names(value):
         return None
     if _are_chats(value):
         return list(value.items())
-    if not all(_has_names(held) and _are_chats(held) for held in value.values()):
+    users = {outer: held for outer, held in value.items() if held != {}}
+    if not users or not all(_has_names(held) and _are_chats(held) for held in users.values()):
         return None
     return [
         (key if len(value) == 1 else f"{outer}/{key}", chat)
-        for outer, held in value.items()
+        for outer, held in users.items()
         for key, chat in held.items()
     ]
 
@@ -35,13 +45,22 @@ def _has_names(value: Any) -> bool:
 
 def _are_chats(value: dict[str, Any]) -> bool:
     is_listed = any(type(held) is list for held in value.values())
+    chats = [held for held in value.values() if not _is_empty(held)]
     return (
-        all(map(_may_be_chat, value.values()))
+        bool(chats)
+        and all(map(_may_be_chat, chats))
         and not any(map(names_text, value))
         # A plain name may also be that of a column.
-        and ((len(value) > 1 and not is_listed) or all(map(_has_digit, value)))
-        and all(map(recognised, islice(value.values(), _LOOKED_AT)))
+        and ((len(chats) > 1 and not is_listed) or all(map(_has_digit, value)))
+        and all(map(recognised, chats[:_LOOKED_AT]))
     )
+
+
+def _is_empty(held: Any) -> bool:
+    """Return whether a session has no message; one that is null has none, either."""
+    if type(held) is dict and "messages" in held:
+        held = held["messages"]
+    return held is None or held == []
 
 
 def _may_be_chat(held: Any) -> bool:

@@ -13,6 +13,7 @@ from weighbridge_producer.cli import gate_options as gate_opt
 from weighbridge_producer.cli import options as opt
 from weighbridge_producer.cli.chosen_outputs import chosen_outputs
 from weighbridge_producer.cli.completed_values import runs as completed_runs
+from weighbridge_producer.cli.gate_labels import check_labels
 from weighbridge_producer.cli.option_groups import takes_option_groups
 from weighbridge_producer.cli.reading import source_of
 from weighbridge_producer.cli.reading_notes import (
@@ -210,6 +211,7 @@ def _check(options: RunOptions, read_files: Mapping[str, str | None], *, as_json
     for what, file in read_files.items():
         check_source(file or "", check_targets(options.outputs), what)
     opt.check_graded(options.source, options.graders)
+    check_labels(options.gates, options.graders, options.source)
     opt.check_case_options(options.outputs, by_case=options.by_case, with_cases=options.with_cases)
     if as_json and any(map(goes_to_stdout, options.outputs)):
         raise typer.BadParameter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -18,7 +19,7 @@ from rich.segment import Segment
 from rich.table import Table
 
 from weighbridge.errors import OutputError
-from weighbridge.text import encodable, pluralize, printable
+from weighbridge.text import encodable, encodable_json, pluralize, printable
 from weighbridge_producer.gating.listed_gates import listed_gates
 from weighbridge_producer.run.terminal import safe_for_terminals
 
@@ -115,9 +116,13 @@ def print_waiting(why: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value on standard output."""
+    """Print one JSON value on standard output; U+FFFD stands for what is not UTF-8, as in names of files."""
+    try:
+        raw = orjson.dumps(value)
+    except TypeError:
+        raw = encodable_json(json.dumps(value).encode())
     stdout = stdout_bytes()
-    stdout.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+    stdout.write(raw + b"\n")
     stdout.flush()
 
 

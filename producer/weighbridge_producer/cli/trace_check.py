@@ -12,6 +12,7 @@ import typer
 
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
+from weighbridge_producer.cli.checked_errors import print_errors
 from weighbridge_producer.cli.reading import trace_mapping_of
 from weighbridge_producer.cli.reading_options import Map, TraceMappingFile
 from weighbridge_producer.cli.show import err, out, print_json, shown
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from weighbridge_producer.input.files.input_paths import InputFile
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
 
-_ERRORS_SHOWN = 5  #: printed per file
 _WIDTH = 300
 _NOTE_WIDTH = 600
 _NAMED = re.compile(r" \(steps? [^()]{0,2000}\)")  #: the steps that a reason names
@@ -194,12 +194,7 @@ def print_file(checked: CheckedFile, to: Console = out) -> None:
         from weighbridge_producer.input.traces.trace_mapping_file import without_value_note
 
         to.print(f"  [dim]{shown(without_value_note(pointers), _NOTE_WIDTH)}[/]")
-    for error in checked.errors[:_ERRORS_SHOWN]:
-        to.print(f"  [red]{error['code']}[/]: {shown(error['message'], _WIDTH)}")
-        if error["hint"]:
-            to.print(f"    {shown(error['hint'], _WIDTH)}")
-    if len(checked.errors) > _ERRORS_SHOWN:
-        to.print(f"  and {len(checked.errors) - _ERRORS_SHOWN:,} more errors (--json has all)")
+    print_errors(checked.errors, to)
 
 
 def _print_lacks(traces: list[CheckedTrace], to: Console) -> None:

@@ -113,6 +113,8 @@ class Traces:
         try:
             yield from self._found()
         except MappingNeededError as error:
+            if self._source.trace_mapping:
+                raise
             is_first = not (self._read or self.lost) and self._source.rereadable
             paths = Paths.of([self._file]) if isinstance(self._file, str) else self._file
             mapping = suggested_mapping(paths, _GRADERS, self._settings) if is_first else None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import orjson
 import typer
@@ -53,10 +53,6 @@ def draft_mapping(
 
     Exit status: 0 when it was made or the format is known, 1 when none can be made or something went wrong.
     """
-    from weighbridge_producer.input.trace_drafts.beginning import read_beginning
-    from weighbridge_producer.input.trace_drafts.draft_text import comment, remarks_in, text_of
-    from weighbridge_producer.input.trace_drafts.drafting import draft_of
-
     path = Path(file)
     if not path.is_file():
         raise InputError(f"{file!r} is not a file", "a draft is made from one file of JSON")
@@ -65,27 +61,46 @@ def draft_mapping(
     if known := _known_format(file):
         _print_known(file, known, as_json=as_json)
         return
+    drafted = _drafted(path, file)
+    if output:
+        _write(Path(output), drafted.text)
+    commands = _commands(file, output or _MAPPING)
+    if as_json:
+        of_draft = {"made_from": drafted.made_from, "mapping": drafted.text, "remarks": drafted.remarks}  # fmt: skip
+        given = {"written_to": output, "checked": asdict(drafted.checked), "commands": commands}
+        print_json({"file": file, "format": None, **of_draft, **given})
+        return
+    _print(drafted, output, commands)
+
+
+class _Drafted(NamedTuple):
+    """A draft of a mapping, and what it gives."""
+
+    made_from: str
+    is_from_all: bool  #: False if it was made from the beginning of the file only
+    text: str
+    remarks: int  #: number of remarks in it
+    checked: CheckedFile
+
+
+def _drafted(path: Path, file: str) -> _Drafted:
+    """Return the draft for a file; raises InputError, with the file's name as it was given, if none can be made."""
+    from weighbridge_producer.input.trace_drafts.beginning import read_beginning
+    from weighbridge_producer.input.trace_drafts.draft_text import comment, remarks_in, text_of
+    from weighbridge_producer.input.trace_drafts.drafting import draft_of
+
     try:
         beginning = read_beginning(path)
         draft = draft_of(beginning)
     except InputError as error:
         raise InputError(f"{file!r}: {error.message}", error.hint) from None
-    name = comment(path.name)
     headers = [
-        f"A draft of a trace mapping for {name}, made from {beginning.what} by `weighbridge trace map`.",
+        f"A draft of a trace mapping for {comment(path.name)}, made from {beginning.what} by `weighbridge trace map`.",
         "Check each line that has a remark. docs/how-to/write-an-importer.md explains the keys.",
     ]
     text = text_of(draft, headers)
     checked = _checked(path, beginning, text)
-    if output:
-        _write(Path(output), text)
-    commands = _commands(file, output or _MAPPING)
-    if as_json:
-        of_draft = {"made_from": beginning.what, "mapping": text, "remarks": remarks_in(draft)}
-        given = {"written_to": output, "checked": asdict(checked), "commands": commands}
-        print_json({"file": file, "format": None, **of_draft, **given})
-        return
-    _print(checked, beginning, text, output, remarks_in(draft), commands)
+    return _Drafted(beginning.what, beginning.is_whole, text, remarks_in(draft), checked)
 
 
 def _known_format(file: str) -> str:
@@ -137,8 +152,7 @@ def _checked(path: Path, beginning: Beginning, text: str) -> CheckedFile:
             read = Path(folder) / "beginning.jsonl"
             read.write_bytes(b"\n".join(map(orjson.dumps, beginning.values)))
         checked = checked_file(str(read), read_trace_mapping(mapping_file), None, is_only=True)
-    checked.file = str(path)
-    return checked
+    return replace(checked, file=str(path))
 
 
 def _write(path: Path, text: str) -> None:
@@ -166,24 +180,19 @@ def _print_known(file: str, known: str, *, as_json: bool) -> None:
     out.print(f"what it has: {shown(command)}", soft_wrap=True)
 
 
-def _print(
-    checked: CheckedFile,
-    beginning: Beginning,
-    text: str,
-    output: str | None,
-    remarks: int,
-    commands: list[str],
-) -> None:
+def _print(drafted: _Drafted, output: str | None, commands: list[str]) -> None:
     to = out if output else err
     if not output:
         stdout = stdout_bytes()
-        stdout.write(text.encode())
+        stdout.write(drafted.text.encode())
         stdout.flush()
     where = shown(output, _NAME_WIDTH) if output else "draft"
+    remarks = drafted.remarks
     told = f"{pluralize(remarks, 'remark')} to check" if remarks else "no remarks"
-    to.print(f"{where}: made from {beginning.what}, with {told}")
-    if not beginning.is_whole:
-        checked.file = f"{checked.file}, {beginning.what}"
+    to.print(f"{where}: made from {drafted.made_from}, with {told}")
+    checked = drafted.checked
+    if not drafted.is_from_all:
+        checked = replace(checked, file=f"{checked.file}, {drafted.made_from}")
     print_file(checked, to)
     to.print("next, correct the draft, and")
     for command in commands:

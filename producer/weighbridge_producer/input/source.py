@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from weighbridge.errors import Fault, MappingNeededError
 from weighbridge.jobs.error_codes import ErrorCode
-from weighbridge.traces.mapped_pointers import PointerUse
+from weighbridge.traces.json_pointers import PointerUse
 from weighbridge_producer.input.duplicates import DuplicateIndex
 from weighbridge_producer.input.files.databases.sqlite_file import is_database, wal_of
 from weighbridge_producer.input.files.file_groups import FileGroup, version_of
@@ -38,7 +38,7 @@ from weighbridge_producer.input.skipped_files import results_note, skipped_note
 from weighbridge_producer.input.source_lines import SourceLine, encode_case, grouped, length_fault
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES
 from weighbridge_producer.input.traces.long_lines import in_native_form
-from weighbridge_producer.input.traces.mapped_traces import mapped_cases
+from weighbridge_producer.input.traces.mapped_traces import NO_TABLES, mapped_cases
 from weighbridge_producer.input.traces.trace_cases import as_cases
 from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
 
@@ -195,11 +195,9 @@ class Source:
 
     def pointers_without_value(self) -> dict[str, str]:
         """Return the pointers of the trace mapping at which no trace read so far has anything, by their names."""
-        return (
-            self._pointers.without_value(self.trace_mapping.form.pointers())
-            if self.trace_mapping
-            else {}
-        )
+        if self.trace_mapping is None:
+            return {}
+        return self._pointers.without_value(self.trace_mapping.form.pointers())
 
     @property
     def names_locations(self) -> bool:
@@ -344,7 +342,8 @@ class Source:
             yield from self._reading(name, ids)(span_lines(stream))
             return
         if form:
-            raise MappingNeededError(self.name, str(form))
+            hint = NO_TABLES if self.trace_mapping else ""
+            raise MappingNeededError(self.name, str(form), hint)
         # Only for files: pipes and uploads must not use that much memory.
         kept = DOCUMENT_LIMIT_BYTES if self._found else 0
         lines = StreamLines(stream, self.name, self._settings, self._count, kept)
@@ -363,13 +362,14 @@ class Source:
                 self.notes.count_empty_file(name)
         yield from found
         self.notes.count_texts(lines.log.texts, lines.log.first_text)
-        self.notes.empty_sessions += lines.empty_sessions
+        self.notes.count_empty_sessions(lines.empty_sessions)
 
     def _reading(
         self, name: str, ids: DuplicateIndex, on_cases: Callable[[], None] | None = None
     ) -> Reading:
         mapping = self.trace_mapping
-        wrapper = TraceWrapper(name, ids, is_one_of_several=self.names_locations)
+        on_empty = self.notes.count_empty_sessions
+        wrapper = TraceWrapper(name, ids, on_empty, is_one_of_several=self.names_locations)
         if mapping is None:
             return lambda lines: as_cases(lines, wrapper, on_cases)
         on_known = partial(self.notes.count_known_format, name)

@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
+from ruamel.yaml.scalarbool import ScalarBoolean
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.grading.strict_json import DEPTH_LIMIT
@@ -39,7 +40,8 @@ class YamlFile:
     def parsed(self) -> Any:
         """Return the content from ruamel's round-trip loader, which records line numbers."""
         try:
-            data = Path(self.name).read_bytes()
+            with Path(self.name).open("rb") as file:
+                data = file.read(_LIMIT_BYTES + 1)  # a device or a pipe may have no end
         except (OSError, ValueError) as error:
             raise self._error(
                 f"the {self._kind} {self.name!r} cannot be read: {getattr(error, 'strerror', None) or error}"
@@ -135,9 +137,9 @@ def line_in(node: Any, key: Any = None) -> int:
         return 1
     try:
         position = node.lc.key(key) if isinstance(node, CommentedMap) else node.lc.item(key)
+        return int(position[0]) + 1
     except (KeyError, TypeError, AttributeError):
         return int(node.lc.line or 0) + 1
-    return int(position[0]) + 1
 
 
 def key_text(key: Any) -> str:
@@ -147,6 +149,8 @@ def key_text(key: Any) -> str:
 
 
 def _scalar(node: Any) -> Any:
+    if isinstance(node, ScalarBoolean):  # one with an anchor, which is no bool
+        return bool(node)
     for kind in (bool, str, int, float):
         if isinstance(node, kind):
             return kind(node)

@@ -85,6 +85,11 @@ class ColumnPickers:
         """A key that is equal for equal pickers."""
         return "|".join([self.layout, *(p.field for p in self.pickers), *self.pickers[0].columns])
 
+    @property
+    def asks_for_traces(self) -> bool:
+        """Whether a column with traces is to be chosen, and none is: the rows may be steps of a format of one's own."""
+        return any(picker.field == "trace" and not picker.chosen for picker in self.pickers)
+
     def keep(self, picks: Picks) -> bool:
         """Return whether all columns that were chosen before can still be chosen."""
         return all(

@@ -35,23 +35,23 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
         for cause, _ in row.causes[:most]
         if row.failed or row.ungradable
     }
+    found = _first_rows(results, wanted) if wanted else {}
+    return {key: f"{_name(row)}: {row.reason()}" for key, row in found.items()}
+
+
+def _first_rows(results: Path, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], ResultRow]:
     found: dict[tuple[str, str], ResultRow] = {}
-    if not wanted:
-        return {}
-    missing, latest = len(wanted), 0
-    seen: set[int] = set()  #: lines of the input
-    unseen = 1  #: the first one that is not among them
+    latest = 0  #: the last line of the input with an example
     looked_at = 0
+    seen = _SeenLines()
     with results.open("rb", buffering=_BLOCK_BYTES) as file:
         for index, line in enumerate(file):
             has_passed = PASSED_BYTES in line
             if has_passed and index >= _FOLLOWED:
                 continue
             number = line_number_of(line)
-            while unseen in seen:
-                unseen += 1
-            is_later = not missing and number >= latest
-            if looked_at == _LOOKED_AT or (is_later and unseen >= latest):
+            is_later = len(found) == len(wanted) and number >= latest
+            if looked_at == _LOOKED_AT or (is_later and seen.next_line() >= latest):
                 break
             looked_at += not has_passed
             if index < _FOLLOWED:
@@ -63,9 +63,26 @@ def first_examples(results: Path, summary: Iterable[GraderSummary], most: int) -
             is_first = key not in found or row.line < found[key].line
             if key in wanted and is_first and not row.error:
                 found[key] = row
-                missing = len(wanted) - len(found)
                 latest = max(example.line for example in found.values())
-    return {key: f"{_name(row)}: {row.reason()}" for key, row in found.items()}
+    return found
+
+
+class _SeenLines:
+    """The lines of the input whose results were read, in any order."""
+
+    def __init__(self) -> None:
+        self._numbers: set[int] = set()
+        self._next = 1
+
+    def add(self, number: int) -> None:
+        """Add a line by its number, from 1."""
+        self._numbers.add(number)
+
+    def next_line(self) -> int:
+        """Return the first line that was not seen."""
+        while self._next in self._numbers:
+            self._next += 1
+        return self._next
 
 
 def _name(row: ResultRow) -> str:

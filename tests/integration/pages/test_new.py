@@ -518,6 +518,14 @@ def test_rows_without_a_mapping_are_refused_with_what_to_do(http: httpx.Client) 
     assert "MAPPING_NEEDED" in page.one("div", id="problem").text
 
 
+def test_steps_of_a_format_of_ones_own_are_told_how_they_become_traces(http: httpx.Client) -> None:
+    rows = b'{"at": 1, "phase": "plan", "note": "a"}\n{"at": 2, "phase": "act", "note": "b"}\n'
+    told = page_of(sent(http, "/new/preview", BUDGET, rows, "log.jsonl"))
+    assert "weighbridge trace map FILE" in told.one("fieldset", id="columns").text
+    answers = page_of(sent(http, "/new/preview", STRINGS, TABLE, "answers.csv"))
+    assert "trace map" not in answers.one("fieldset", id="columns").text
+
+
 MESSAGES = [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": "Graz"}]
 #: A file of each tool with one answer, its name, and the id of its case.
 OTHER_TOOLS = {

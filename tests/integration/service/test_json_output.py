@@ -63,7 +63,7 @@ ARGUMENTS: dict[str, list[str] | None] = {
     "trace check": [str(SHOP_AGENT)],
     "trace convert": [str(SHOP_AGENT), "-o", "native.jsonl"],
     "trace formats": [],
-    "trace map": ["house.jsonl"],
+    "trace map": ["own.jsonl"],
     "keys make": ["me", "--role", "read"],
     "keys list": [],
     "keys revoke": ["KEY"],
@@ -129,7 +129,7 @@ def value(
 ) -> Callable[..., Any]:
     """Run a command, and return the one JSON value that it wrote."""
     write_cases(tmp_path / "cases.jsonl", true_false_cases(3))
-    (tmp_path / "house.jsonl").write_text('{"tool_name": "search", "args": {}}\n' * 2)
+    (tmp_path / "own.jsonl").write_text('{"tool_name": "search", "args": {}}\n' * 2)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEIGHBRIDGE_STATE_DIR", str(tmp_path / "state"))
 

@@ -1,6 +1,11 @@
 import pytest
 
-from weighbridge_producer.cli.show import shown, truncated
+from weighbridge_producer.cli.show import print_json, shown, truncated
+
+
+def test_json_with_the_name_of_a_file_that_is_not_utf_8_has_a_mark_in_its_place(capfdbinary):
+    print_json({"file": "a\udcff.jsonl", "count": 1})
+    assert capfdbinary.readouterr().out == b'{"file": "a\\ufffd.jsonl", "count": 1}\n'
 
 
 def test_markup_in_a_text_is_escaped():

@@ -1,4 +1,4 @@
-"""Traces in a house format, imported by a description of the locations of their data."""
+"""Traces in a format of a user, imported by a description of the locations of their data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Counts, Step, Usage
+from weighbridge.traces.json_pointers import resolve
 from weighbridge.traces.mapped_format import MappedFormat
-from weighbridge.traces.mapped_pointers import resolve
 
 
 def at(pointers):
@@ -180,6 +180,173 @@ def test_an_object_that_is_the_whole_trace_is_one_step():
     assert [step.type for step in rows_of().read(row).steps] == ["llm", "tool"]
 
 
+def tools_of(form, rows):
+    return [(each.name, each.output, each.error) for each in form.read(rows).steps_of("tool")]
+
+
+def test_a_result_at_the_place_of_its_step_goes_to_no_call_of_another_row():
+    rows = [
+        {"thought": "a", "action": "f"},
+        {"thought": "b", "action": "g", "result": "of g"},
+        {"thought": "c", "action": 5, "result": "a note"},
+        {"thought": "d", "action": True, "result": "the answer"},
+    ]
+    assert tools_of(rows_of(), rows) == [("f", None, None), ("g", "of g", None)]
+    assert len(rows_of().read(rows).steps) == 6
+
+
+def test_a_row_whose_result_is_mapped_twice_is_told_once():
+    calls = at({"name": "/action", "output": "/result"})
+    form = MappedFormat(**{**vars_of(rows_of(error="/bad")), "calls": calls})
+    rows = [
+        {"thought": "a", "action": "f"},
+        {"thought": "b", "action": "g", "result": "of g", "bad": 3},
+        {"thought": "c", "action": "h", "result": "of h"},
+    ]
+    assert tools_of(form, rows) == [("f", None, None), ("g", "of g", "code 3"), ("h", "of h", None)]
+    assert len(form.read(rows).steps) == 6
+
+
+def test_a_row_that_is_a_call_by_its_type_is_no_second_one_by_its_name():
+    form = MappedFormat(
+        steps="",
+        type=("/kind",),
+        types={"*": "tool"},
+        step=at({"output": "/out"}),
+        calls_at="",
+        calls=at({"name": "/n", "arguments": "/args"}),
+        results_at="",
+        results=at({"output": "/out"}),
+    )
+    rows = [{"kind": "a", "n": "f", "args": {"x": 1}, "out": "1"}, {"kind": "b", "n": "g"}]
+    steps = form.read(rows).steps
+    found = [(step.type, step.name, step.arguments, step.output) for step in steps]
+    assert found == [("tool", "f", {"x": 1}, "1"), ("tool", "g", None, None)]
+
+
+def test_a_row_that_is_nothing_else_keeps_its_result_as_its_own():
+    form = MappedFormat(**{**vars_of(rows_of()), "types": {"note": "other", "*": "llm"}})
+    rows = [{"thought": "a", "action": "f"}, {"thought": "note", "result": "kept"}]
+    found = [(step.type, step.output) for step in form.read(rows).steps]
+    assert found == [("llm", None), ("tool", None), ("other", "kept")]
+
+
+def test_results_that_stand_in_the_calls_are_those_of_these():
+    form = MappedFormat(
+        steps="",
+        type=("/type",),
+        calls_at="/calls",
+        calls=at({"name": "/n", "output": "/out"}),
+        results_at="/calls",
+        results=at({"output": "/out", "error": "/bad"}),
+    )
+    turns = [
+        {"type": "llm", "calls": [{"n": "f"}, {"n": "g", "out": "1", "bad": True}]},
+        {"type": "llm", "calls": [{"n": "h", "out": "2"}]},
+    ]
+    assert tools_of(form, turns) == [("f", None, None), ("g", "1", "error"), ("h", "2", None)]
+    assert len(form.read(turns).steps) == 5
+
+
+def test_results_in_a_list_of_their_own_turn_are_no_further_steps():
+    form = MappedFormat(
+        steps="",
+        type=("/by",),
+        types={"bot": "llm", "tools": "result"},
+        calls_at="/asks",
+        calls=at({"id": "/no", "name": "/fn"}),
+        results_at="/answers",
+        results=at({"call_id": "/no", "output": "/text", "error": "/bad"}),
+    )
+    turns = [
+        {"by": "bot", "asks": [{"no": 1, "fn": "f"}, {"no": 2, "fn": "g"}]},
+        {"by": "tools", "answers": [{"no": 2, "text": "b", "bad": "x"}, {"no": 1, "text": "a"}]},
+        {"by": "bot", "asks": [{"no": 3, "fn": "h"}, {"no": 4, "fn": "i"}]},
+        {"by": "tools", "answers": []},
+        {"by": "tools", "no": 4, "text": "d"},
+        {"by": "tools"},
+    ]
+    expected = [("f", "a", None), ("g", "b", "x"), ("h", None, None), ("i", "d", None)]
+    assert tools_of(form, turns) == expected
+    assert len(form.read(turns).steps) == 6
+    whole = MappedFormat(**{**vars_of(form), "results_at": None})
+    assert tools_of(whole, [turns[0], {"by": "tools"}])[0] == ("f", None, None)
+
+
+def test_arguments_may_be_an_object_of_several_values():
+    calls = {"name": ("/fn",), "arguments": {"cmd": ("/cmd",), "in": ("/cwd", "/dir")}}
+    form = MappedFormat(steps="", type=("/type",), calls_at="/call", calls=calls)
+    [_, call] = form.read([{"type": "llm", "call": {"fn": "sh", "cmd": "ls", "dir": "/opt"}}]).steps
+    assert call.arguments == {"cmd": "ls", "in": "/opt"}
+    assert form.pointers()["calls.arguments.in.1"] == "/dir"
+
+
+def test_types_match_numbers_and_booleans_in_their_json_form():
+    types = {"1": "tool", "true": "llm", "4*": "user", "*": "other"}
+    form = MappedFormat(steps="", type=("/k",), types=types)
+    words = [1, 1.0, True, False, "1", 404, 0, [1]]
+    found = [step.type for step in form.read([{"k": word} for word in words]).steps]
+    assert found == ["tool", "tool", "llm", "other", "tool", "user", "other", "other"]
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "hint"),
+    [
+        (
+            {"log": {"events": {"a": 1}}},
+            "there is no array of steps at '/log/events', but an object",
+            "or, with /* at its end, of an object whose values are the steps",
+        ),
+        (
+            {"log": {"events": [{"kind": "human"}, {"kind": True}]}},
+            "step 2 has the type 'true' at '/kind', which is not in the mapping",
+            'write `"true": other` in step.types, or `"true": skip`',
+        ),
+        (
+            {"log": {"events": [{}]}},
+            "step 1 has nothing at '/kind', the pointer of step.type",
+            'correct the pointer, or write `"": skip` in step.types',
+        ),
+        (
+            {
+                "log": {
+                    "events": [{"kind": "model", "asks": [{}]}, {"kind": "model", "tok": ["12"]}]
+                }
+            },
+            "step 2: usage.input_tokens must be a count of tokens, not '12', at '/tok/0'",
+            "point step.usage.input_tokens of the trace mapping to such a value, or leave it out",
+        ),
+        (
+            {"log": {"events": []}, "calls": "y"},
+            "the trace: counts.tool_calls must be a whole number, not 'y', at '/calls'",
+            "point counts.tool_calls of the trace mapping",
+        ),
+    ],
+)
+def test_an_error_says_what_is_wrong_where_and_what_would_work(value, message, hint):
+    form = MappedFormat(**{**vars_of(EVENTS), "types": {"model": "llm", "human": "user"}})
+    with pytest.raises(TraceError) as caught:
+        form.read(value)
+    assert caught.value.message == message
+    assert hint in caught.value.hint
+
+
+def test_a_wildcard_within_a_pointer_is_told_to_be_for_its_end():
+    form = MappedFormat(steps="/a/*/b", type=("/type",))
+    assert len(form.read({"a": {"*": {"b": [{"type": "llm"}]}}}).steps) == 1
+    with pytest.raises(TraceError) as caught:
+        form.read({"a": {"x": {"b": []}}})
+    assert "or, with /* at its end only, of an object" in caught.value.hint
+
+
+def test_an_error_in_a_field_of_a_result_names_the_pointer_in_results():
+    form = MappedFormat(**{**vars_of(EVENTS), "results": at({"ended_at": "/end"})})
+    events = [{"kind": "model", "asks": [{"fn": "f"}]}, {"kind": "reply", "end": "soon"}]
+    with pytest.raises(TraceError) as caught:
+        form.read({"log": {"events": events}})
+    assert caught.value.hint.startswith("point results.ended_at of the trace mapping")
+
+
 @pytest.mark.parametrize(
     ("recorded", "error"),
     [
@@ -189,7 +356,7 @@ def test_an_object_that_is_the_whole_trace_is_one_step():
         ("it broke", "it broke"),
         ({"message": "gone", "code": 4}, "gone"),
         ({"code": 4}, '{"code": 4}'),
-        *[(nothing, None) for nothing in (0, False, None, "", [], {})],
+        *[(nothing, None) for nothing in (0, False, None, "", [], {}, "0", " ", "null", "None")],
     ],
 )
 def test_an_error_may_be_a_code_of_which_0_is_none(recorded, error):
@@ -286,8 +453,11 @@ def test_a_run_whose_steps_have_durations_and_no_times_took_at_least_as_long_as_
 
 @pytest.mark.parametrize("duration", ["2 s", True, -1, 1e300, float("nan"), []])
 def test_a_duration_that_is_no_number_is_refused(duration):
-    with pytest.raises(TraceError, match="step 2: duration_ms must be a number"):
+    with pytest.raises(TraceError, match="step 2: duration_ms must be a number") as refused:
         TIMED.read({"steps": [{}, {"ms": duration}]})
+    assert refused.value.message.endswith(", at '/ms'")
+    assert refused.value.hint is not None
+    assert "point step.duration_ms of the trace mapping to such a value" in refused.value.hint
 
 
 def test_a_result_states_how_long_its_call_took():

@@ -7,6 +7,7 @@ import pytest
 from weighbridge.errors import TraceError, UnknownTraceFormatError
 from weighbridge.traces import read_traces
 from weighbridge.traces.split import single_traces
+from weighbridge.traces.traces_by_id import empty_sessions
 
 CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
 LANGCHAIN = [{"type": "human", "data": {"content": "Hi"}}, {"type": "ai", "data": {"content": "Hello"}}]  # fmt: skip
@@ -49,6 +50,9 @@ def test_the_id_in_a_trace_comes_before_the_key():
         {"u1": CHAT, "version": 1},
         {"u1": CHAT, "u2": [{"score": 1}]},
         {"u1": []},
+        {"u1": [], "u2": {"messages": None}},
+        {"u1": {}},
+        {"alice": {"messages": CHAT}, "error": None},
         {"a": {"b": {"u1": CHAT}}},
         {1: CHAT},
         {"a": {1: CHAT}},
@@ -59,6 +63,16 @@ def test_names_of_columns_and_other_values_are_no_ids(value):
     with pytest.raises(UnknownTraceFormatError):
         read_traces(value)
     assert single_traces(value) is None
+
+
+@pytest.mark.parametrize("empty", [[], None, {"messages": []}, {"messages": None}])
+def test_sessions_without_a_message_are_left_out(empty):
+    for value, ids, left_out in (
+        ({"s1": empty, "s2": CHAT, "s3": empty}, ["s2"], 2),
+        ({"a": {"s1": {"messages": CHAT}, "s2": empty}, "b": {}}, ["a/s1"], 1),
+    ):
+        assert [trace.id for trace in read_traces(value)] == ids
+        assert empty_sessions(value) == left_out
 
 
 def test_a_damaged_chat_is_an_error_that_names_its_id():

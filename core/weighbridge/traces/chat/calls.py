@@ -141,7 +141,9 @@ def apart(message: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     if type(parts) is list:
         listed = [*listed, *parts]
     recorded = without_listed(message)
-    rest, calls, results = sorted_parts(listed, keeps_calls=message.get("role") in RESULT_ROLES)
+    rest, calls, results = sorted_parts(
+        listed, keeps_calls=string_of(message.get("role")) in RESULT_ROLES
+    )
     beside = listed_calls(message)
     recorded["tool_calls"] = [*beside, *not_among(beside, calls)]
     if type(parts) is list:

@@ -26,14 +26,20 @@ _IDS_OF_CALLS = frozenset({"tool_call_id", "tool_use_id", "toolCallId", "call_id
 _TURNS = frozenset({"message", "turn", "answer", "step", "response", "exchange", "round"})
 _CALL_WORDS = frozenset({"tool", "function", "action", "call", "invocation"})
 _LISTS_OF_CALLS = frozenset({f"{word}s" for word in _CALL_WORDS})
-_CALLED = frozenset({"name", "tool", "function", "action", "tool_name", "toolName", "command"})
+#: Keys of a tool's name.
+_TOOLS = (
+    *("tool", "tool_name", "toolName", "function", "function_name", "functionName", "fn"),
+    *("action", "action_name", "actionName"),
+)
+_CALLED = frozenset({"name", "command", *_TOOLS})
 _INPUTS = _ARGUMENTS | {
-    *("input", "parameters", "params", "kwargs", "tool_input", "toolInput", "tool_args"),
-    *("action_input", "actionInput", "function_args", "function_arguments"),
+    *("input", "parameters", "params", "kwargs", "with", "tool_input", "toolInput", "tool_args"),
+    *("toolArgs", "action_input", "actionInput", "action_args", "actionArgs"),
+    *("function_args", "function_arguments"),
 }
-_TOOLS = ("tool", "tool_name", "toolName", "function", "function_name")  #: keys of a tool's name
 #: Keys of a tool's definition.
-_DEFINES = frozenset({"description", "parameters", "inputSchema", "input_schema"})
+_DEFINES = frozenset({"description", "inputSchema", "input_schema"})
+_SCHEMA = frozenset({"type", "properties", "$ref"})  #: keys of a schema, one of which all have
 
 
 class Notes:
@@ -115,7 +121,14 @@ def _may_be_call(item: dict[str, Any]) -> bool:
 
 def _has_tool_and_input(item: dict[str, Any]) -> bool:
     is_named = any(type(item.get(key)) is str for key in _TOOLS)
-    return is_named and _DEFINES.isdisjoint(item) and not _INPUTS.isdisjoint(item)
+    return is_named and not _INPUTS.isdisjoint(item) and not _is_definition(item)
+
+
+def _is_definition(item: dict[str, Any]) -> bool:
+    """Return whether an object defines a tool: it has a description, or parameters that are a schema, or are empty."""
+    given = item.get("parameters")
+    is_schema = type(given) is dict and not (given and _SCHEMA.isdisjoint(given))
+    return is_schema or not _DEFINES.isdisjoint(item)
 
 
 def _may_be_result(item: dict[str, Any]) -> bool:
@@ -133,7 +146,7 @@ def _calls_in(key: Any, value: Mapping[str, Any]) -> int:
     word, item = key.lower() if type(key) is str else "", value[key]
     if word in _LISTS_OF_CALLS and type(item) is list:
         named = [each for each in objects_of(item) if not _CALLED.isdisjoint(each)]
-        return sum(_DEFINES.isdisjoint(each) or not _ARGUMENTS.isdisjoint(each) for each in named)
+        return sum(not _is_definition(each) or not _ARGUMENTS.isdisjoint(each) for each in named)
     if word not in _CALL_WORDS:
         return 0
     if type(item) is dict:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _KEYS = frozenset({"role", "meta", "name", "content"})
 _OLDER_KEYS = {"_role": "role", "_meta": "meta", "_name": "name", "_content": "content"}
 _MESSAGES, _REPLIES = "messages", "replies"
-_CALL, _RESULT, _REASONING = "tool_call", "tool_call_result", "reasoning"
+_RESULT, _REASONING = "tool_call_result", "reasoning"
 _RUN_FIELDS = frozenset(
     {_MESSAGES, "last_message", "token_usage", "step_count", "tool_call_counts"}
 )

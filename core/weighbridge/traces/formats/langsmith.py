@@ -235,10 +235,6 @@ def _usage(run: dict[str, Any], answered: dict[str, Any]) -> Usage | None:
     return counted(recorded) or _recorded_usage(answered)
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if type(value) is list else []
-
-
 def _recorded_usage(answered: dict[str, Any]) -> Usage | None:
     holders = [answered, object_of(answered.get("llm_output"))]
     for batch in (

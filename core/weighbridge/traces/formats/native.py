@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Read = TypeVar("_Read")
+_Where = int | str  #: the number of a step, or what else has a field
 
 FORMAT = "weighbridge"  #: value of the optional field `format`
 _TYPES: tuple[Any, ...] = get_args(StepType)
@@ -122,13 +123,12 @@ def _read(value: dict[str, Any]) -> list[Trace]:
 
 def _step(value: Any, ids: StepIds, number: int, notes: Notes) -> Step:
     if type(value) is not dict:
-        raise _fault(f"step {number}", "the step", value, "an object")
-    where = f"step {number}"
+        raise _fault(number, "the step", value, "an object")
     kind: Any = value.get("type")
     if kind not in _TYPES:
-        raise _fault(where, "type", kind, f"one of {', '.join(_TYPES)}")
+        raise _fault(number, "type", kind, f"one of {', '.join(_TYPES)}")
     notes.add_fields(value, _STEP_FIELDS, "step")
-    started_at, ended_at = _times(value, where)
+    started_at, ended_at = _times(value, number)
     return Step(
         id=ids.take(id_of(value.get("id")), number),
         type=kind,
@@ -138,18 +138,18 @@ def _step(value: Any, ids: StepIds, number: int, notes: Notes) -> Step:
         output=value.get("output"),
         arguments=parse_arguments(value.get("arguments")),
         arguments_as_shown=value.get("arguments_as_shown") is True,
-        error=_optional(value, "error", _error, where, "a text, or true"),
+        error=_optional(value, "error", _error, number, "a text, or true"),
         model=string_of(value.get("model")),
-        finish_reason=_optional(value, "finish_reason", finish_reason_of, where, "a text"),
-        usage=_usage(value, where, notes),
-        cost_usd=_optional(value, "cost_usd", cost_of, where, "an amount of money"),
+        finish_reason=_optional(value, "finish_reason", finish_reason_of, number, "a text"),
+        usage=_usage(value, number, notes),
+        cost_usd=_optional(value, "cost_usd", cost_of, number, "an amount of money"),
         started_at=started_at,
         ended_at=ended_at,
     )
 
 
 def _optional(
-    value: dict[str, Any], key: str, read: Callable[[Any], _Read | None], where: str, wanted: str
+    value: dict[str, Any], key: str, read: Callable[[Any], _Read | None], where: _Where, wanted: str
 ) -> _Read | None:
     """Return a field's value as read by `read`; None if it is absent. Raise TraceError if it cannot be read."""
     given = value.get(key)
@@ -161,7 +161,7 @@ def _optional(
     return read_value
 
 
-def _times(value: dict[str, Any], where: str) -> tuple[int | None, int | None]:
+def _times(value: dict[str, Any], where: _Where) -> tuple[int | None, int | None]:
     wanted = "a time: ISO 8601, or seconds since 1970"
     return (
         _optional(value, "started_at", time_of, where, wanted),
@@ -169,7 +169,7 @@ def _times(value: dict[str, Any], where: str) -> tuple[int | None, int | None]:
     )
 
 
-def _usage(value: dict[str, Any], where: str, notes: Notes) -> Usage | None:
+def _usage(value: dict[str, Any], where: _Where, notes: Notes) -> Usage | None:
     given = _optional(value, "usage", _object, where, "an object")
     if not given:
         return None
@@ -218,14 +218,17 @@ def _stated_missing(value: dict[str, Any]) -> dict[Capability, str] | None:
     }
 
 
-def _fault(where: str, field: str, given: Any, wanted: str) -> TraceError:
+def _fault(where: _Where, field: str, given: Any, wanted: str) -> TraceError:
     shown = (
         repr(given) if type(given) in {str, int, float, bool, type(None)} else type(given).__name__
     )
-    return TraceError(
-        f"{where}: {field} must be {wanted}, not {shown[:60]}",
+    error = TraceError(
+        f"{f'step {where}' if type(where) is int else where}: {field} must be {wanted}, not {shown[:60]}",
         "`weighbridge trace formats native` lists the fields of the native form",
     )
+    error.step = where if type(where) is int else None
+    error.path = f"counts.{field}" if where == "counts" else field
+    return error
 
 
 def to_native(trace: Trace) -> dict[str, Any]:

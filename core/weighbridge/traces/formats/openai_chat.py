@@ -39,6 +39,7 @@ from weighbridge.traces.chat.litellm_records import FIELDS as LITELLM_FIELDS
 from weighbridge.traces.chat.llama_index import with_memory
 from weighbridge.traces.chat.prompt_completion import usage_of_run, with_joined_messages
 from weighbridge.traces.chat.provider_bodies import as_openai
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
 from weighbridge.traces.chat.stated_failures import with_errors_named
 from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
@@ -137,32 +138,48 @@ def _with_answer(request: dict[str, Any]) -> dict[str, Any]:
         held = original_answer(request) if key == ORIGINAL else request.get(key)
         body = body_of(held)
         if key in _TEXTS and _answer(body) is None and (said := _said_in(held, key, request)):
-            body = said
-        if are_messages([body]):
+            body = {"choices": [{"message": message} for message in said]}
+        elif are_messages([body]):
             body = {"choices": [{"message": body}]}
         if _answer(body) is not None:
             return body | {name: held for name, held in request.items() if name != key}
     return request
 
 
-def _said_in(held: Any, key: str, request: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the message in an answer that is a text, or a list of one; None for other values, and for an answered request."""
-    # DSPy has the texts of the answer under `outputs`, and the printed response beside them.
-    is_listed = type(held) is list and (len(held) == 1 or (bool(held) and key == "outputs"))
-    first = held[0] if is_listed else held
-    if type(first) is dict and are_messages([first]):
-        return first if _is_unanswered(request) else None
-    text = first.get("text") if type(first) is dict and is_listed else first
-    if type(text) is not str or not (_is_unanswered(request) or key == "outputs"):
-        return None
-    return {"role": "assistant", "content": text} if text or is_listed else None
+def _said_in(held: Any, key: str, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages in an answer that is a text or a message, or a list of one; none in other values, and for an answered request.
+
+    Under `outputs`, several texts are the choices of one answer.
+    """
+    messages: list[Any] = request.get("messages", [])
+    if not are_messages(messages) or not _is_unanswered(request):
+        return []
+    listed = held if type(held) is list else [held]
+    if len(listed) == 1 and are_messages(listed):
+        said = listed
+    else:
+        texts = [
+            each.get("text") if type(each) is dict and listed is held else each for each in listed
+        ]
+        are_given = all(type(text) is str for text in texts)
+        is_one = len(texts) == 1 or key == "outputs"
+        told = [text for text in texts if text or listed is held] if are_given and is_one else []
+        said = [{"role": "assistant", "content": text} for text in told]
+    return [] if said and _is_known(said[0], messages) else said
+
+
+def _is_known(answer: dict[str, Any], messages: list[Any]) -> bool:
+    """Return whether an answer is the last one among the messages."""
+    answers = [each for each in objects_of(messages) if string_of(each.get("role")) in MODEL_ROLES]
+    return ends_with(answers, answer)
 
 
 def _is_unanswered(request: dict[str, Any]) -> bool:
     """Return whether the last message of a request is none of a model."""
     messages = request.get("messages")
     last = object_of(messages[-1]) if type(messages) is list and messages else {}
-    return last.get("role") not in {None, "assistant", "model"}
+    role = last.get("role")
+    return role is not None and string_of(role) not in MODEL_ROLES
 
 
 def _answer(whole: dict[str, Any]) -> dict[str, Any] | None:
@@ -224,15 +241,7 @@ def _read(value: Any) -> list[Trace]:
     answer, usage = _answer(whole), read_usage(whole.get("usage"))
     answers = sum(object_of(message).get("role") == "assistant" for message in messages)
     stated = usage_of_run(whole.get(_TOTAL), answers)
-    is_unread = (
-        answer is None
-        and (
-            has_response(value)
-            or bool(value.get(ORIGINAL))
-            or (_is_unanswered(whole) and any(map(whole.get, _ANSWERED)))
-        )
-        and not _is_last(value, messages)
-    )
+    is_unread = answer is None and _has_unread_answer(value, whole, messages)
     if is_unread and are_apart(value):
         # The usage is that of the answer, not of the run.
         usage = usage and structs.replace(usage, is_partial=True)
@@ -257,6 +266,22 @@ def _read(value: Any) -> list[Trace]:
     if is_unread:
         trace = with_unknown_part(trace, dict.fromkeys(COUNTED, UNREAD))
     return [with_unknown_part(trace, missing_of_session(whole))]
+
+
+def _has_unread_answer(value: dict[str, Any], whole: dict[str, Any], messages: list[Any]) -> bool:
+    """Return whether a request has an answer beside its messages, which is not the last of them."""
+    has_answer = (
+        has_response(value)
+        or bool(value.get(ORIGINAL))
+        or (_is_unanswered(whole) and any(_is_new(whole.get(key), messages) for key in _ANSWERED))
+    )
+    return has_answer and not _is_last(value, messages)
+
+
+def _is_new(held: Any, messages: list[Any]) -> bool:
+    """Return whether there is an answer, and it is not the text of the last one among the messages."""
+    text = held[0] if type(held) is list and len(held) == 1 else held
+    return bool(held) and not _is_known({"role": "assistant", "content": text}, messages)
 
 
 def _note_other_choices(run: Run, choices: list[Any]) -> None:

@@ -142,7 +142,7 @@ class _MessageReader:
 
     def _result(self, part: dict[str, Any], time: int | None) -> None:
         is_retry = part.get("part_kind") == "retry-prompt"
-        failed = is_retry or word_of(part.get("outcome")) in {"failed", "denied"}
+        failed = is_retry or word_of(part.get("outcome")) in {"failed", "denied", "retried"}
         facts = Facts(error=failed or None, ended_at=time)
         self.chat.result(
             part.get("tool_call_id"), part.get("content"), facts, part.get("tool_name")
@@ -187,7 +187,7 @@ IMPORTER = Importer(
         ("type", "a response is llm, each tool-call in it is tool; a user-prompt is user"),
         ("name, arguments", "tool_name, args"),
         ("output", "content of the text parts; of a tool call, content of its tool-return"),
-        ("error", "a retry-prompt that answers a call; outcome failed or denied"),
+        ("error", "a retry-prompt that answers a call; outcome failed, denied or retried"),
         ("model", "model_name"),
         ("finish_reason", "finish_reason"),
         ("usage", "usage: input_tokens and output_tokens, or request_tokens and response_tokens"),

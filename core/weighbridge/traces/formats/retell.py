@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from weighbridge.traces.model import Capability, Trace
 
 _LISTS = ("transcript_with_tool_calls", "message_with_tool_calls", "transcript_object")
-_ROLES = frozenset({"agent", "user", "tool_call_invocation", "tool_call_result"})
 _CENTS = 100
 _REASONS: dict[Capability, str] = {
     "token_usage": "the call has no llm_token_usage",

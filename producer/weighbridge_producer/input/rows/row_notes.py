@@ -71,7 +71,7 @@ class RowNotes:
         self._empty_named: list[str] = []
         self.files_with_prefix = 0  #: number of logs with a prefix before the JSON of each line
         self._prefix = ""  #: prefix in the first of these logs
-        self.empty_sessions = 0  #: number of sessions in databases in which nothing was said
+        self.empty_sessions = 0  #: number of sessions in which nothing was said
         self.text_lines = 0  #: number of lines of logs without JSON
         self._text = ""  #: the first of these lines
         #: The first file with other lists that may be rows, and the pointers to these lists.
@@ -303,15 +303,17 @@ class RowNotes:
         note = f"what a log has before the JSON of each line{more} was left out, such as {prefix!r}"
         return f"{note}, and {texts} {such_as}" if self.text_lines else note
 
+    def count_empty_sessions(self, number: int) -> None:
+        """Count sessions with nothing to grade, of a database or among chats under their ids."""
+        self.empty_sessions += number
+
     def empty_sessions_note(self) -> str:
-        """Return a note on the sessions of databases with nothing to grade; empty if there are none."""
+        """Return a note on the sessions with nothing to grade; empty if there are none."""
         if not self.empty_sessions:
             return ""
         verb = "was" if self.empty_sessions == 1 else "were"
         which = pluralize(self.empty_sessions, "session")
-        return (
-            f"{which} of the database in which nothing was said, or no model ran, {verb} left out"
-        )
+        return f"{which} in which nothing was said, or no model ran, {verb} left out"
 
     def other_rows_note(self) -> str:
         """Return a note with the number of rows that are not cases, by kind; empty if there are none."""

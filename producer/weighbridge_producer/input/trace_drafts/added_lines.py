@@ -12,6 +12,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     Observed,
 )
 
+ESTIMATED = "an estimate, by its name"  #: remark on a number of tokens
+
 
 def add(
     lines: list[Line], name: str, at: At | None, remark: str = "", *, section: str = "step", is_active: bool = True
@@ -19,6 +21,17 @@ def add(
     """Add the line on a fact, if it was found."""
     if at:
         lines.append(Line(section, name, (at.pointer,), remark, is_active))
+
+
+def remark_on_total(at: At) -> str:
+    """Return the remark on a number of tokens that may be that of input and output together; empty if its name says so."""
+    is_sure = at.keys[-1].startswith("total")
+    return "" if is_sure else "taken for the total of input and output"
+
+
+def remark_on_cost(at: At) -> str:
+    """Return the remark on a cost; empty if its name states the currency."""
+    return "" if "usd" in at.keys[-1] else "if it is in US dollars"
 
 
 def unused(

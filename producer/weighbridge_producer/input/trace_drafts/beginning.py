@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from weighbridge.traces.fields import json_in
 READ_BYTES = 16 * MIB
 ENTRIES = 2_000  #: lines, or entries of a list that is not read whole
 _BOM = b"\xef\xbb\xbf"
+_BETWEEN = re.compile(r"[ \t\r\n,]*")  #: two entries of a list
 _NOT_JSON_WORDS = (b"NaN", b"Infinity")
 
 
@@ -100,9 +102,9 @@ def _entries(head: bytes) -> Beginning:
     entries: list[Any] = []
     at = 0
     while len(entries) < ENTRIES:
-        at += len(text[at : at + 10_000]) - len(text[at : at + 10_000].lstrip(" \t\r\n,"))
+        between = _BETWEEN.match(text, at)
         try:
-            entry, at = decoder.raw_decode(text, at)
+            entry, at = decoder.raw_decode(text, between.end() if between else at)
         except (ValueError, RecursionError):
             break
         entries.append(entry)

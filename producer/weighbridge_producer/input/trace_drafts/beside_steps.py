@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from weighbridge.traces.json_pointers import escaped
 from weighbridge_producer.input.trace_drafts.fact_names import TOKEN_OBJECTS, normal
-from weighbridge_producer.input.trace_drafts.observed import escaped, is_count
+from weighbridge_producer.input.trace_drafts.observed import is_count
 
 _DEPTH = 3
 _RUNS = 50
@@ -39,7 +40,7 @@ def _calls_in(
     value: dict[str, Any], pointer: str, steps: str, depth: int
 ) -> Iterator[tuple[str, str]]:
     for key in list(value)[:_KEYS]:
-        held, at = value[key], pointer + escaped(key)
+        held, at = value[key], f"{pointer}/{escaped(key)}"
         if at == steps:
             continue
         what = _what_is(key, held)

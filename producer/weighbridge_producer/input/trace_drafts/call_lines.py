@@ -17,7 +17,7 @@ from weighbridge_producer.input.trace_drafts.key_roles import Role
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
-    is_flat,
+    is_content,
     is_id,
     is_word,
 )
@@ -57,7 +57,7 @@ def add_own_calls(draft: Draft, shape: Shape) -> None:
     draft.lines.append(Line("calls", "name", (shape.tool,), is_needed=True))
     used = {shape.tool, shape.thought}
     holder = shape.tool.rpartition("/")[0]
-    arguments = unused(seen, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
+    arguments = unused(seen, names.ARGUMENTS, is_content, used, Role.ARGUMENTS)
     if holder and tool:
         arguments = seen.at(holder)
     add(draft.lines, "arguments", arguments, section="calls")
@@ -85,7 +85,7 @@ def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
     held = _held(calls)
     if all(map(is_word, held)):
         draft.lines.append(Line("calls", "name", ("",), is_needed=True))
-        beside = seen.find(names.SURE_ARGUMENTS, is_flat, depth=1)
+        beside = seen.find(names.SURE_ARGUMENTS, is_content, depth=1)
         if beside and beside.keys[-1] != "input":
             lost = f"the arguments, at {beside.pointer} of the step, cannot be reached from here"
             draft.calls_remark = "; ".join(filter(None, (lost, shape.calls_remark)))
@@ -95,7 +95,7 @@ def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
         if name:
             draft.lines.append(Line("calls", "name", (name.pointer,), is_needed=True))
         used = {name.pointer} if name else set()
-        arguments = unused(inner, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
+        arguments = unused(inner, names.ARGUMENTS, is_content, used, Role.ARGUMENTS)
         add(draft.lines, "arguments", arguments, section="calls")
         used |= {arguments.pointer} if arguments else set()
         add(draft.lines, "output", unused(inner, names.RESULT, lambda _: True, used, Role.RESULT), section="calls")  # fmt: skip

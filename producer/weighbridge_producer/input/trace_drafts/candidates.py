@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.traces.mapped_pointers import resolve
-from weighbridge_producer.input.trace_drafts.observed import escaped
+from weighbridge.traces.json_pointers import escaped, resolve
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
 
-_DEPTH = 4
-_KEYS = 60
+_DEPTH = 4  #: of the objects that are looked into
+_KEYS = 60  #: of an object
 _ARRAYS = 60
 _ENTRIES = 3_000  #: looked at, of all arrays of a candidate together
 _RUNS = 1_000
@@ -24,12 +23,12 @@ _KEY_LENGTH = 200
 class Candidate:
     """An array of objects that may be the steps of a run, or the arrays of several runs."""
 
-    steps: str
-    traces: str | None
-    has_lines: bool  #: True if the lines of the file are the steps
+    steps: str  #: pointer to the array
+    traces: str | None  #: pointer to the runs that have it; None if it needs none
     owners: list[Any]  #: the value of each run
     runs: list[list[Any]]  #: the steps of each run
     without: int = 0  #: number of runs without such an array
+    has_lines: bool = False  #: True if the lines of the file are the steps
 
     @property
     def entries(self) -> list[Any]:
@@ -41,11 +40,11 @@ def candidates(beginning: Beginning) -> list[Candidate]:
     """Return the arrays of objects that a file has."""
     if beginning.has_lines:
         rows = beginning.values
-        found = [Candidate("", None, True, [None], [rows])] if _are_objects(rows) else []
+        found = [Candidate("", None, [None], [rows], has_lines=True)] if _are_objects(rows) else []
         return found + list(_nested(rows, None))
     (document,) = beginning.values
     if type(document) is list:
-        found = [Candidate("", None, False, [None], [document])] if _are_objects(document) else []
+        found = [Candidate("", None, [None], [document])] if _are_objects(document) else []
         return found + list(_nested(document, ""))
     if type(document) is not dict:
         return []
@@ -53,10 +52,10 @@ def candidates(beginning: Beginning) -> list[Candidate]:
     for pointer in _arrays([document]):
         array = resolve(document, pointer)
         if _are_objects(array):
-            found.append(Candidate(pointer, None, False, [document], [array]))
+            found.append(Candidate(pointer, None, [document], [array]))
             found += _nested(array, pointer)
     if beginning.is_one_line:
-        found.append(Candidate("", None, True, [None], [[document]]))
+        found.append(Candidate("", None, [None], [[document]], has_lines=True))
     return found
 
 
@@ -76,7 +75,7 @@ def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
         ):
             # Without a pointer to the traces, a list is one only if each of its items has the array.
             at = None if traces == "" and not without and len(objects) == len(owners) else traces
-            yield Candidate(pointer, at, False, objects, held, without)
+            yield Candidate(pointer, at, objects, held, without)
 
 
 def _are_objects(array: Any) -> bool:
@@ -90,7 +89,7 @@ def _arrays(objects: Sequence[Any]) -> list[str]:
     def look(value: Any, pointer: str, depth: int) -> None:
         for key in list(value)[:_KEYS]:
             held = value[key]
-            inner = pointer + escaped(key)
+            inner = f"{pointer}/{escaped(key)}"
             if len(key) > _KEY_LENGTH or len(found) >= _ARRAYS:
                 continue
             if type(held) is list:

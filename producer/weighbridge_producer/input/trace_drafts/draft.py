@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import TraceError
 from weighbridge.traces.mapped_format import MappedFormat
-from weighbridge.traces.mapped_pointers import Pointers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weighbridge.traces.json_pointers import Pointers
     from weighbridge_producer.input.trace_drafts.shape import Typed
 
 

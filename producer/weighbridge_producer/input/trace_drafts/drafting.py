@@ -11,16 +11,24 @@ from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.beside_steps import note_beside
 from weighbridge_producer.input.trace_drafts.candidates import Candidate, candidates
 from weighbridge_producer.input.trace_drafts.draft import Draft
+from weighbridge_producer.input.trace_drafts.event_shapes import shape_of_events
+from weighbridge_producer.input.trace_drafts.evidence import are_definitions
 from weighbridge_producer.input.trace_drafts.guessed_shapes import guessed_shape
+from weighbridge_producer.input.trace_drafts.kind_words import RESULT, TOOL
 from weighbridge_producer.input.trace_drafts.line_runs import (
-    TOGETHER,
     remark_on_runs_within,
     set_lines,
+    values_of_runs,
 )
 from weighbridge_producer.input.trace_drafts.missing_draft import no_draft
+from weighbridge_producer.input.trace_drafts.observed import Observed
+from weighbridge_producer.input.trace_drafts.row_shapes import (
+    shape_of_rows,
+    shape_of_totals,
+    shape_of_turns,
+)
 from weighbridge_producer.input.trace_drafts.run_lines import run_lines
 from weighbridge_producer.input.trace_drafts.shape import Shape
-from weighbridge_producer.input.trace_drafts.shapes import shape_of
 from weighbridge_producer.input.trace_drafts.step_lines import step_lines
 from weighbridge_producer.input.trace_drafts.totals_draft import totals_draft, totals_of_whole
 
@@ -34,7 +42,7 @@ _ID_LIKE = re.compile(r"\d{3}|[0-9a-f]{8}-")
 def draft_of(beginning: Beginning) -> Draft:
     """Return a draft; raises InputError, with what is needed, if nothing in a file is like the steps of a run."""
     arrays = candidates(beginning)
-    ranked = _like_steps(arrays, shape_of) or _like_steps(arrays, guessed_shape)
+    ranked = _like_steps(arrays, _shape_of) or _like_steps(arrays, guessed_shape)
     if not ranked:
         if totals := totals_of_whole(beginning):
             return totals
@@ -52,7 +60,7 @@ def draft_of(beginning: Beginning) -> Draft:
     _note_others(draft, ranked, candidate)
     if note := _beside(draft, candidate):
         draft.notes.append(note)
-    draft.without_what_does_not_fit(_values(draft, candidate)[:_RUNS_TRIED])
+    draft.without_what_does_not_fit(values_of_runs(draft, candidate)[:_RUNS_TRIED])
     return draft
 
 
@@ -107,6 +115,22 @@ def _like_steps(
     return [each for each in ranked if not any(_is_within(each, other) for other in ranked)]
 
 
+def _shape_of(entries: Sequence[Any]) -> Shape | None:
+    """Return what the steps of an array are; None if nothing in them is like a call."""
+    seen = Observed(entries)
+    if are_definitions(seen):
+        return None
+    found = shape_of_events(entries, seen)
+    if found is not None and (found.calls or {TOOL, RESULT} & set(found.type_of)):
+        return found
+    reads = (shape_of_totals, shape_of_turns, shape_of_rows)
+    others = (read(entries, seen) for read in reads)
+    other = next((shape for shape in others if shape is not None), None)
+    if found is None or (other is not None and TOOL in other.type_of and other.score > found.score):
+        return other
+    return found
+
+
 def _is_within(inner: tuple[Candidate, Shape], outer: tuple[Candidate, Shape]) -> bool:
     """Return whether an array is a part of steps that are known to be calls: the messages given to a model, or its calls.
 
@@ -151,23 +175,3 @@ def _beside(draft: Draft, candidate: Candidate) -> str:
         return ""
     read = [pointer for line in draft.lines if not line.section for pointer in line.pointers]
     return note_beside(candidate.owners, candidate.steps, read)
-
-
-def _values(draft: Draft, candidate: Candidate) -> list[Any]:
-    """Return the values that the mapping is applied to, each of one run."""
-    if not candidate.has_lines:
-        if candidate.owners[0] is None:
-            return [candidate.runs[0]]
-        return candidate.owners
-    rows = candidate.runs[0]
-    if draft.by == TOGETHER:
-        return [rows]
-    from weighbridge.traces.fields import id_of
-    from weighbridge.traces.mapped_pointers import resolve
-
-    runs: dict[str, list[Any]] = {}
-    run = ""
-    for row in rows:
-        run = id_of(resolve(row, draft.by)) or run
-        runs.setdefault(run, []).append(row)
-    return list(runs.values())

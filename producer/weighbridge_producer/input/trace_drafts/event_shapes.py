@@ -30,7 +30,7 @@ _FEW_KINDS = 12
 _SEPARATOR = re.compile(r"[._:/ -]")
 
 
-def events(entries: Sequence[Any], seen: Observed) -> Shape | None:
+def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return the types of events that a word tells apart."""
     kinds = [at for at in seen.all() if may_be_kind(at)]
     kind = likeliest(kinds, range(seen.count))

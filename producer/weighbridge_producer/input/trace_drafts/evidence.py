@@ -11,8 +11,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
     are_few,
+    is_content,
     is_count,
-    is_flat,
     is_text,
     is_word,
 )
@@ -39,7 +39,7 @@ def tool_name(seen: Observed) -> At | None:
     ]
     nested.sort(key=lambda at: names.NAME_IN_OBJECT.index(at.keys[1]))
     plain = seen.find((names.PLAIN_NAME, names.PLAIN_ACTION), is_word, depth=1)
-    if plain and not seen.find(names.SURE_ARGUMENTS, is_flat, depth=1):
+    if plain and not seen.find(names.SURE_ARGUMENTS, is_content, depth=1):
         plain = None
     options = [at for at in (found, *nested[:1], plain) if at]
     options = [at for at in options if are_few(at.values, of=seen.count)]

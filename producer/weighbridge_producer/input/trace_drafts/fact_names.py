@@ -73,8 +73,7 @@ BEGINS = frozenset(_names("start started begin begun"))
 HALVES_ENDED = frozenset(
     _names("end ended finish finished complete completed success ok error failed failure")
 )
-#: Names of all that stand for a part or for an estimate.
-ESTIMATE = "estimate"
+ESTIMATES = _names("tokenestimate estimatedtokens")  #: of tokens
 COST = _names("costusd usd totalcostusd costinusd estimatedcostusd cost totalcost price")
 STARTED = _names("startedat starttime timestampstart start startts starttimestamp")
 ENDED = _names("endedat endtime timestampend end endts endtimestamp finishedat completedat")

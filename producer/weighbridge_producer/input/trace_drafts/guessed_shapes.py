@@ -18,8 +18,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     Observed,
     are_few,
     is_amount,
+    is_content,
     is_count,
-    is_flat,
     is_text,
     is_word,
 )
@@ -85,7 +85,7 @@ def _calls(entries: Sequence[Any], seen: Observed) -> Shape | None:
 def _commands(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that each have an action in words, such as `open the drawer`, and what came of it."""
     action = find_role(seen, Role.TOOL, is_text)
-    result = find_role(seen, Role.RESULT, is_flat)
+    result = find_role(seen, Role.RESULT, is_content)
     if action is None or result is None or len(action.values) < HALF * seen.count:
         return None
     shape = Shape(entries, score=_CALL * len(action.values))
@@ -123,7 +123,7 @@ def _has_facts(seen: Observed, name: At) -> bool:
     return any(
         at is not name
         and len(at.keys) == 1
-        and all(map(is_flat, at.values))
+        and all(map(is_content, at.values))
         and (may_be(at, Role.ARGUMENTS) or may_be(at, Role.RESULT) or _differ(at))
         for at in seen.all()
     )
@@ -140,7 +140,7 @@ def _recurring(seen: Observed) -> At | None:
     """Return short names that recur, beside objects or long texts that differ and a field that hints at a result."""
     found = [at for at in seen.all() if len(at.keys) == 1 and _may_be_names(seen, at)]
     differ = [at for at in seen.all() if len(at.keys) == 1 and _differ(at)]
-    has_result = find_role(seen, Role.RESULT, is_flat) is not None
+    has_result = find_role(seen, Role.RESULT, is_content) is not None
     if len(found) != 1 or not differ or not has_result:
         return None
     return found[0]
@@ -161,7 +161,7 @@ def _may_be_names(seen: Observed, at: At) -> bool:
 def _answers(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that may be answers of a model: they have a text, and a model, a prompt or a duration beside it."""
     text = _text(seen)
-    prompt = find_role(seen, Role.PROMPT, is_flat, {text.pointer} if text else (), depth=2)
+    prompt = find_role(seen, Role.PROMPT, is_content, {text.pointer} if text else (), depth=2)
     model = seen.find(names.MODEL, is_word)
     duration = seen.find((*names.DURATION_MS, *names.DURATION_S, *names.DURATION), is_amount, depth=1)  # fmt: skip
     if text:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.key_roles import words_of
 from weighbridge_producer.input.trace_drafts.observed import At, Observed, is_id
+from weighbridge_producer.input.traces.mapped_traces import lines_by_run
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
     from weighbridge_producer.input.trace_drafts.candidates import Candidate
     from weighbridge_producer.input.trace_drafts.draft import Draft
 
-TOGETHER = "together"
+_TOGETHER = "together"
 _MOST_LINES = 0.9  #: share of the lines that have the id of a run
 _OF_SEVERAL, _OF_EACH, _OF_ALL = range(3)
 
@@ -46,7 +47,7 @@ def set_lines(draft: Draft, candidate: Candidate, beginning: Beginning) -> None:
         )
         guessed = grouped
     if not options:
-        draft.by, draft.is_log = TOGETHER, True
+        draft.by, draft.is_log = _TOGETHER, True
         if len(rows) > 1:
             draft.by_remark = "all lines are one run: none of the usual ids of a run was found (lines: /run_id)"  # fmt: skip
         return
@@ -103,3 +104,11 @@ def remark_on_runs_within(draft: Draft, candidate: Candidate) -> None:
             how = "write each entry on a line, and" if candidate.steps else "write"
             draft.steps_remark = f"{distinct:,} different ids at {at.pointer}: if each is a run of its own, {how} lines: {at.pointer} here"
             return
+
+
+def values_of_runs(draft: Draft, candidate: Candidate) -> list[Any]:
+    """Return the values that the mapping is applied to, each of one run."""
+    if not candidate.has_lines:
+        return [candidate.runs[0]] if candidate.owners[0] is None else candidate.owners
+    rows = candidate.runs[0]
+    return [rows] if draft.by == _TOGETHER else list(lines_by_run(rows, draft.by).values())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weighbridge.traces.fields import id_of
+from weighbridge.traces.json_pointers import escaped
 from weighbridge_producer.input.trace_drafts.fact_names import normal
 
 _DEPTH = 3  #: of the objects that are looked into
@@ -17,11 +18,6 @@ _VALUES_KEPT = 3_000
 _DISTINCT = 60
 
 Test = Callable[[Any], bool]
-
-
-def escaped(key: str) -> str:
-    """Return a key as a part of a JSON Pointer."""
-    return "/" + key.replace("~", "~0").replace("/", "~1")
 
 
 @dataclass(slots=True)
@@ -52,7 +48,7 @@ class Observed:
             held = value[key]
             if held is None or len(key) > _KEY_LENGTH:
                 continue
-            inner, names = pointer + escaped(key), (*keys, normal(key))
+            inner, names = f"{pointer}/{escaped(key)}", (*keys, normal(key))
             at = self._at.get(inner)
             if at is None:
                 if len(self._at) >= _POINTERS:
@@ -125,8 +121,8 @@ def is_id(value: Any) -> bool:
     return id_of(value) is not None
 
 
-def is_flat(value: Any) -> bool:
-    """Return whether a value is a text, or has structure."""
+def is_content(value: Any) -> bool:
+    """Return whether a value is a text, an array or an object."""
     return type(value) in (str, dict, list)
 
 

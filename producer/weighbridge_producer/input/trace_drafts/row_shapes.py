@@ -22,8 +22,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
     is_amount,
+    is_content,
     is_count,
-    is_flat,
     is_text,
     is_word,
 )
@@ -40,7 +40,7 @@ from weighbridge_producer.input.trace_drafts.shape import (
 _FEW_KINDS = 8
 
 
-def totals(entries: Sequence[Any], seen: Observed) -> Shape | None:
+def shape_of_totals(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return the steps that are none, because each object has the totals of a run."""
     counted = seen.find(
         (*names.TOTALS_LLM, *names.TOTALS_TOOL, *names.TOTALS_UNSURE), is_count, depth=1
@@ -54,7 +54,7 @@ def totals(entries: Sequence[Any], seen: Observed) -> Shape | None:
     return shape
 
 
-def turns(entries: Sequence[Any], seen: Observed) -> Shape | None:
+def shape_of_turns(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that each have an answer of a model and the call that it makes, as in ReAct."""
     thought = seen.find(names.THOUGHT, is_text, depth=1)
     action = seen.find((names.PLAIN_ACTION, "toolcall", "tool", "toolname"), is_action, depth=1)
@@ -105,7 +105,7 @@ def _remark_on_ends(action: At) -> str:
     return f"also counts {', '.join(ends)}, which may be no call of a tool" if ends else ""
 
 
-def rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
+def shape_of_rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return steps that are each one call, of a tool or of a model."""
     tool, model = tool_name(seen), seen.find(names.MODEL, is_word)
     given, made = token_counts(seen)
@@ -199,7 +199,7 @@ def _unsure(
     """Return steps that seem to be answers of a model, though they record no tokens."""
     if not answer or len(answer.values) < MOST * seen.count:
         return None
-    prompt = seen.find(names.PROMPT, is_flat, depth=1)
+    prompt = seen.find(names.PROMPT, is_content, depth=1)
     total = seen.find((*names.TOTAL_TOKENS, *_estimates(seen)), is_count, depth=1)
     latency = seen.find(names.DURATION_MS, is_amount, depth=1)
     also = (

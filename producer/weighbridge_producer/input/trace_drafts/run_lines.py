@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.traces.json_pointers import unescaped
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.added_lines import (
+    ESTIMATED,
+    remark_on_cost,
+    remark_on_total,
+)
 from weighbridge_producer.input.trace_drafts.draft import Line
 from weighbridge_producer.input.trace_drafts.evidence import token_counts
 from weighbridge_producer.input.trace_drafts.observed import (
@@ -91,17 +97,13 @@ def _usage(lines: list[Line], seen: Observed, *, has_usage: bool, depth: int = 2
             lines.append(Line("", f"usage.{name}", (at.pointer,), remark))
     total = seen.find(names.TOTAL_TOKENS, is_count, depth=depth)
     if total and not (given or made):
-        is_sure = total.keys[-1].startswith("total")
-        lines.append(
-            Line("", "usage.total_tokens", (total.pointer,), "" if is_sure else "taken for the total of input and output")
-        )  # fmt: skip
-    estimate = seen.find(("tokenestimate", "estimatedtokens"), is_count, depth=1)
+        lines.append(Line("", "usage.total_tokens", (total.pointer,), remark_on_total(total)))
+    estimate = seen.find(names.ESTIMATES, is_count, depth=1)
     if estimate and not (given or made or total):
-        lines.append(Line("", "usage.total_tokens", (estimate.pointer,), "an estimate, by its name", is_active=False))  # fmt: skip
+        lines.append(Line("", "usage.total_tokens", (estimate.pointer,), ESTIMATED, is_active=False))  # fmt: skip
     cost = seen.find(names.COST, is_amount, depth=depth)
     if cost:
-        unsure = "" if "usd" in cost.keys[-1] else "if it is in US dollars"
-        lines.append(Line("", "cost_usd", (cost.pointer,), unsure))
+        lines.append(Line("", "cost_usd", (cost.pointer,), remark_on_cost(cost)))
 
 
 def _counts(lines: list[Line], seen: Observed) -> None:
@@ -126,6 +128,6 @@ def _metadata(lines: list[Line], seen: Observed, used: str) -> None:
         and all(is_word(value) or type(value) is bool for value in at.values)
     ]
     for at in kept[:_METADATA_SHOWN]:
-        key = at.pointer[1:].replace("~1", "/").replace("~0", "~")
+        key = unescaped(at.pointer[1:])
         if "." not in key:
             lines.append(Line("", f"metadata.{key}", (at.pointer,)))

@@ -6,8 +6,15 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.text import pluralize
 from weighbridge_producer.input.trace_drafts import fact_names as names
-from weighbridge_producer.input.trace_drafts.added_lines import add, unused
+from weighbridge_producer.input.trace_drafts.added_lines import (
+    ESTIMATED,
+    add,
+    remark_on_cost,
+    remark_on_total,
+    unused,
+)
 from weighbridge_producer.input.trace_drafts.call_lines import (
     add_calls,
     add_ids,
@@ -22,8 +29,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
     is_amount,
+    is_content,
     is_count,
-    is_flat,
     is_word,
 )
 from weighbridge_producer.input.trace_drafts.time_lines import add_times
@@ -53,7 +60,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
         else:
             _arguments(lines, tool_seen, used)
     if models:
-        add(lines, "input", unused(model_seen, names.PROMPT, is_flat, used, Role.PROMPT))
+        add(lines, "input", unused(model_seen, names.PROMPT, is_content, used, Role.PROMPT))
     _outputs(lines, tool_seen, model_seen, used, tools)
     add_errors(lines, tool_seen, model_seen)
     if models:
@@ -62,7 +69,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     add_ids(lines, shape)
     if shape.of_type("result"):
         results = Observed(shape.of_type("result"))
-        add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_flat, set(shape.kinds), Role.RESULT), section="results")  # fmt: skip
+        add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_content, set(shape.kinds), Role.RESULT), section="results")  # fmt: skip
         error = error_of(results, depth=2)
         add(lines, "error", error, section="results")
         add_failures(lines, "results", results, [error] if error else [])
@@ -101,7 +108,7 @@ def _arguments(lines: list[Line], seen: Observed, used: set[str]) -> None:
         at = next((by_key[key] for key in names.ARGUMENTS if key in by_key), None)
         if at is None and len(inside) > 1:
             at = seen.at(holder)
-    at = at or unused(seen, names.ARGUMENTS, is_flat, used, Role.ARGUMENTS)
+    at = at or unused(seen, names.ARGUMENTS, is_content, used, Role.ARGUMENTS)
     if at:
         used.add(at.pointer)
         whole = " (the whole object, with the tool's name)" if at.pointer == holder else ""
@@ -114,7 +121,7 @@ def _outputs(
     first = {line.pointers[0] for line in lines if line.name in {"input", "arguments"}}
     taken = used | first
     found = [unused(tools, names.RESULT, lambda _: True, taken, Role.RESULT)] if entries else []
-    found.append(unused(models, names.ANSWER, is_flat, taken, Role.ANSWER))
+    found.append(unused(models, names.ANSWER, is_content, taken, Role.ANSWER))
     pointers = tuple(dict.fromkeys(at.pointer for at in found if at))
     if pointers:
         lines.append(Line("step", "output", pointers))
@@ -123,7 +130,7 @@ def _outputs(
 def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
     add(lines, "model", seen.find(names.MODEL, is_word))
     given, made = token_counts(seen)
-    elsewhere = Observed([each for each, of in zip(shape.entries, shape.type_of, strict=True) if of != "llm"])  # fmt: skip
+    elsewhere = Observed(shape.of_type(*{*shape.type_of} - {"llm"}))
     remark = ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):
         if at:
@@ -138,25 +145,21 @@ def _model_facts(lines: list[Line], shape: Shape, seen: Observed) -> None:
         total = seen.find(names.TOTAL_TOKENS, is_count)
         if total:
             active, remark = _if_only_there(total, elsewhere)
-            is_sure = total.keys[-1].startswith("total")
-            add(lines, "usage.total_tokens", total, remark or ("" if is_sure else "taken for the total of input and output"), is_active=active)  # fmt: skip
-        estimate = seen.find(("tokenestimate", "estimatedtokens"), is_count)
+            add(lines, "usage.total_tokens", total, remark or remark_on_total(total), is_active=active)  # fmt: skip
+        estimate = seen.find(names.ESTIMATES, is_count)
         if estimate and not total:
-            add(lines, "usage.total_tokens", estimate, "an estimate, by its name", is_active=False)
+            add(lines, "usage.total_tokens", estimate, ESTIMATED, is_active=False)
     cost = seen.find(names.COST, is_amount)
     if cost:
         active, remark = _if_only_there(cost, elsewhere)
-        if "usd" not in cost.keys[-1]:
-            remark = remark or "if it is in US dollars"
-        add(lines, "cost_usd", cost, remark, is_active=active)
+        add(lines, "cost_usd", cost, remark or remark_on_cost(cost), is_active=active)
 
 
 def _if_only_there(at: At, elsewhere: Observed) -> tuple[bool, str]:
     """Return whether only model calls have some numbers, and a remark if other steps have them, which may be totals."""
     other = elsewhere.at(at.pointer)
     if other and any(type(value) in (int, float) and value for value in other.values):
-        return (
-            False,
-            f"{len(other.values):,} steps of other types have it too, which would be added",
-        )
+        have = "has" if len(other.values) == 1 else "have"
+        told = f"{pluralize(len(other.values), 'step')} of other types {have} it too, which would be added"
+        return False, told
     return True, ""

@@ -9,6 +9,7 @@ import msgspec
 import orjson
 
 from weighbridge.errors import Fault
+from weighbridge.grading.strict_json import SAVE_AS_UTF8, utf8_fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.settings import MIB
@@ -20,6 +21,7 @@ from weighbridge.traces.split import (
     single_traces,
     spans_lines,
 )
+from weighbridge.traces.traces_by_id import empty_sessions
 from weighbridge.traces.wrappers import UNREAD_LINES
 from weighbridge_producer.input.files.non_json_files import indented_objects, several_values_fault
 from weighbridge_producer.input.source_lines import HeldLines, SourceLine
@@ -88,6 +90,7 @@ def document_lines(lines: Iterator[SourceLine], wrapper: TraceWrapper) -> Iterat
         # JSON has no raw line breaks in strings, and outside of strings they can become spaces.
         raw = item.raw.strip().replace(b"\n", b" ").replace(b"\r", b" ")
         bare = bare_trace(raw)
+        wrapper.on_empty_sessions(item.empty_sessions)
         where = wrapper.name if len(items) == 1 else f"{wrapper.name}:{number}"
         taken = size if number == 1 else 0
         if bare is None:
@@ -113,6 +116,8 @@ def _document_fault(document: bytes) -> Fault | None:
     try:
         orjson.loads(document)
     except ValueError as error:
+        if fault := utf8_fault(document, 1):
+            return fault
         text, hint = f"the document is not JSON: {error}", _INCOMPLETE
         if after := _AFTER_DOCUMENT.search(str(error)):
             text = f"the file goes on after its first JSON value, on line {int(after[1]):,}"
@@ -154,7 +159,7 @@ def _damaged_session(document: bytes, *, has_unread: bool) -> tuple[list[_Item],
     if numbers == [last] and not has_unread:
         return items, torn_line(last, len(damaged[0][1]))
     marked = [_Item(with_unread_lines(item.raw, len(numbers)), item.id) for item in items]
-    return marked, _damaged_lines(numbers)
+    return marked, _damaged_lines(numbers, are_utf8=not any(utf8_fault(row) for _, row in damaged))
 
 
 def torn_line(number: int, size: int) -> Fault:
@@ -164,10 +169,17 @@ def torn_line(number: int, size: int) -> Fault:
     return Fault(ErrorCode.INVALID_JSON, text, hint)
 
 
-def _damaged_lines(numbers: list[int]) -> Fault:
-    verb = "is" if len(numbers) == 1 else "are"
-    text = f"{lines_named(numbers)} of the session {verb} not JSON"
-    return Fault(ErrorCode.INVALID_JSON, text, OTHERS_WERE_READ)
+def _damaged_lines(numbers: list[int], *, are_utf8: bool) -> Fault:
+    lines = lines_are(numbers, " of the session")
+    if are_utf8:
+        return Fault(ErrorCode.INVALID_JSON, f"{lines} not JSON", OTHERS_WERE_READ)
+    hint = f"{SAVE_AS_UTF8}; {OTHERS_WERE_READ}"
+    return Fault(ErrorCode.INVALID_UTF8, f"{lines} not UTF-8, or not JSON", hint)
+
+
+def lines_are(numbers: list[int], of: str = "") -> str:
+    """Return the beginning of a sentence about lines, with its verb."""
+    return f"{lines_named(numbers)}{of} {'is' if len(numbers) == 1 else 'are'}"
 
 
 def lines_named(numbers: list[int]) -> str:
@@ -190,6 +202,9 @@ class _Item(NamedTuple):
 
     raw: bytes
     id: str | None = None
+    empty_sessions: int = (
+        0  #: number of sessions of the document without a message, if it is the first
+    )
 
 
 def _items(document: bytes) -> list[_Item] | None:
@@ -224,4 +239,5 @@ def _items(document: bytes) -> list[_Item] | None:
     if type(value) is list and found[0][1] is value[0]:
         # Keep the original JSON, because graders check numbers and repeated keys.
         return [_Item(bytes(raw)) for raw in msgspec.json.decode(document, type=list[msgspec.Raw])]
-    return [_Item(orjson.dumps(part), trace_id) for trace_id, part in found]
+    first, *others = (_Item(orjson.dumps(part), trace_id) for trace_id, part in found)
+    return [first._replace(empty_sessions=empty_sessions(value)), *others]

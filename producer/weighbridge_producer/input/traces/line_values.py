@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import Fault
+from weighbridge.grading.strict_json import SAVE_AS_UTF8
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import json_in
-from weighbridge_producer.input.traces.documents import OTHERS_WERE_READ, lines_named
+from weighbridge_producer.input.traces.documents import OTHERS_WERE_READ, lines_are, lines_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LineValues:
-    """The values of lines, and the numbers of the lines that have none."""
+    """The values of lines with the numbers of these, and the numbers of the lines that have none."""
 
     values: list[Any] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)  #: of the lines of these
+    not_utf8: list[int] = field(default_factory=list)
     not_json: list[int] = field(default_factory=list)
     #: Lines that are JSON but for NaN or Infinity.
     with_nan: list[int] = field(default_factory=list)
@@ -30,11 +33,14 @@ class LineValues:
     unread: list[Any] = field(default_factory=list)
 
     def faults(self) -> list[Fault]:
-        """Return a fault for the lines that are no JSON, and one for those with NaN."""
+        """Return a fault for the lines that are not UTF-8, one for those that are no JSON, and one for those with NaN."""
         others = f"; {OTHERS_WERE_READ}" if self.values else ""
         found = []
+        if self.not_utf8:
+            text = f"{lines_are(self.not_utf8)} not UTF-8"
+            found.append(Fault(ErrorCode.INVALID_UTF8, text, f"{SAVE_AS_UTF8}{others}"))
         if self.not_json:
-            text = f"{lines_named(self.not_json)} {'is' if len(self.not_json) == 1 else 'are'} not JSON"
+            text = f"{lines_are(self.not_json)} not JSON"
             hint = f"write one JSON value per line{others}"
             found.append(Fault(ErrorCode.INVALID_JSON, text, hint))
         if self.with_nan:
@@ -54,6 +60,10 @@ def line_values(lines: Iterable[SourceLine], first: int) -> LineValues:
             continue
         try:
             read.values.append(json_in(raw))
+            read.numbers.append(number)
+        except UnicodeDecodeError:
+            read.not_utf8.append(number)
+            read.unread.append(None)
         except ValueError:
             value = _without_nan(raw)
             (read.not_json if value is None else read.with_nan).append(number)

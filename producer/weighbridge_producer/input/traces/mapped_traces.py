@@ -9,21 +9,31 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from weighbridge.errors import Fault, TraceError
+from weighbridge.grading.strict_json import utf8_fault
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.jobs.line import JSON_SPACE
 from weighbridge.traces.fields import id_of, json_in
-from weighbridge.traces.mapped_pointers import PointerUse, entries_at, resolve
+from weighbridge.traces.json_pointers import PointerUse, entries_at, resolve
+from weighbridge.traces.mapped_errors import how_to_point
 from weighbridge_producer.input.source_lines import SourceLine
 from weighbridge_producer.input.traces.documents import DOCUMENT_LIMIT_BYTES, with_unread_lines
 from weighbridge_producer.input.traces.input_kinds import InputKind, begins_document, input_kind
 from weighbridge_producer.input.traces.line_values import line_values
 from weighbridge_producer.input.traces.trace_cases import as_cases
+from weighbridge_producer.input.traces.trace_places import ITEM, LINE, TracePlace, run_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from weighbridge_producer.input.traces.trace_mapping_file import TraceMapping
     from weighbridge_producer.input.traces.trace_wrapper import TraceWrapper
+
+
+#: Hint for a table that is to be read with a trace mapping.
+NO_TABLES = (
+    "a trace mapping is for traces in JSON; if a column of the table has traces in a known format, give --map"
+    " custom_id=@row,trace=COLUMN instead of it"
+)
 
 
 def mapped_cases(
@@ -54,7 +64,32 @@ def mapped_cases(
         if is_document:
             yield from reader.document(whole, number)
         else:
-            yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size)
+            yield from reader.value(line.raw, f"{wrapper.name}:{number}", line.size, number)
+
+
+def lines_by_run(lines: list[Any], pointer: str) -> dict[str, list[Any]]:
+    """Return the values of lines by the ids of their runs at a pointer; see `places_by_run`."""
+    runs = places_by_run(lines, pointer)
+    return {run: [lines[each] for each in places] for run, places in runs.items()}
+
+
+def places_by_run(lines: list[Any], pointer: str) -> dict[str, list[int]]:
+    """Return the places of lines in their list by the ids of their runs at a pointer; empty if none has an id.
+
+    A line without an id is of the run of the line above; those before the first id are of the first run.
+    """
+    runs: dict[str, list[int]] = {}
+    run: str | None = None
+    unnamed: list[int] = []  #: the lines before the first with an id
+    for place, line in enumerate(lines):
+        run = id_of(resolve(line, pointer)) or run
+        if run is None:
+            unnamed.append(place)
+            continue
+        if not runs:
+            runs[run] = unnamed
+        runs.setdefault(run, []).append(place)
+    return runs
 
 
 class _TraceReader:
@@ -64,6 +99,8 @@ class _TraceReader:
         self._use = use
         #: Number of lines that were not read, by the id of their run; by None for those that may be of any.
         self._unread: Counter[str | None] = Counter()
+        #: Whether a line had several traces or none, so that the lines that are passed on have other numbers.
+        self._names_lines = False
 
     def is_of_known_format(self, lines: list[SourceLine]) -> bool:
         """Return whether the first value of a file is in a known format of traces, and the mapping does not fit it."""
@@ -109,76 +146,89 @@ class _TraceReader:
         if self._mapping.together and not begins_document(lines[0].raw):
             yield from self._together(lines, first, size)
         else:
-            rows = [row for line in lines if (row := line.raw.strip(JSON_SPACE))]
-            yield from self.value(b"\n".join(rows), self._wrapper.name, size)
+            rows = b"\n".join(line.raw.removesuffix(b"\n") for line in lines)
+            yield from self.value(rows, self._wrapper.name, size, first=first)
 
     def _together(self, lines: list[SourceLine], first: int, size: int) -> Iterator[SourceLine]:
         """Yield the cases of a file whose lines form one trace, or one for each run, and the faults of its damaged lines."""
         read = line_values(lines, first)
-        values = read.values
-        if len(values) == 1 and type(values[0]) is list:
-            values = values[0]
+        values, numbers = read.values, read.numbers
         by = self._mapping.by
         self._unread.update(id_of(resolve(value, by)) if by else None for value in read.unread)
         if values or not read.unread:
-            yield from self._of_lines(values, size)
+            if len(values) == 1 and type(values[0]) is list:
+                yield from self._of_lines(values[0], ITEM, size)
+            else:
+                yield from self._of_lines(values, LINE, size, numbers)
             size = 0
         for number, fault in enumerate(read.faults()):
             yield SourceLine(b"\n", fault, 0 if number else size)
 
-    def _of_lines(self, values: list[Any], size: int) -> Iterator[SourceLine]:
-        if self._mapping.by:
-            yield from self._runs(values, size)
-        else:
-            yield from self._traces(values, self._wrapper.name, size)
+    def _of_lines(
+        self, values: list[Any], unit: str, size: int, numbers: Sequence[int] = ()
+    ) -> Iterator[SourceLine]:
+        """Yield the case of all lines or items together, or that of each run, by its id in them."""
+        numbers = numbers or range(1, len(values) + 1)
+        by = self._mapping.by
+        if not by and self._is_list_of_traces(values):
+            yield from self._traces(values, self._wrapper.name, size, None)
+            return
+        runs = places_by_run(values, by) if by else {"": [*range(len(values))]}
+        for name, places in runs.items():
+            steps = [numbers[each] for each in places]
+            is_each = self._mapping.form.steps in {"", "/*"}
+            place = TracePlace(
+                unit if steps else "",
+                next(iter(steps), 0),
+                steps if is_each else (),
+                run_named(name) if by else "",
+            )
+            held = [values[each] for each in places]
+            yield self._trace(held, name or self._wrapper.name, size, place, run=name or None)
+            size = 0
+        if not runs:
+            text = f"no line has the id of its run at {by!r}"
+            hint = "correct `lines` in the trace mapping: the JSON Pointer of a text or whole number in each line"
+            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, hint), size)
 
-    def value(self, raw: bytes, where: str, size: int) -> Iterator[SourceLine]:
-        """Yield the cases of the traces in a JSON text."""
+    def value(
+        self, raw: bytes, where: str, size: int, line: int | None = None, first: int = 0
+    ) -> Iterator[SourceLine]:
+        """Yield the cases of the traces in a JSON text, which is a line with a number, or a document with that of its first."""
+        place = TracePlace(LINE, line) if line and self._names_lines else TracePlace()
         try:
             value = json_in(raw)
         except ValueError as error:
-            hint = "write one JSON value per line, or one document"
-            yield SourceLine(b"\n", Fault(ErrorCode.INVALID_JSON, f"not JSON: {error}", hint), size)
+            text, hint = f"not JSON: {error}", "write one JSON value per line, or one document"
+            told = utf8_fault(raw, first) or Fault(ErrorCode.INVALID_JSON, text, hint)
+            fault = place.fault(told.code, told.message, told.hint)
+            yield SourceLine(b"\n", fault, size)
             return
         held = value.get("inputs") if type(value) is dict else None
         if type(held) is dict and "trace" in held:
-            yield self._case_of(value, held, size)
+            yield self._case_of(value, held, size, place)
         elif self._mapping.together and type(value) is list:
-            yield from self._of_lines(value, size)
+            yield from self._of_lines(value, ITEM, size)
         else:
-            yield from self._traces(value, where, size)
+            yield from self._traces(value, where, size, line)
 
-    def _traces(self, value: Any, where: str, size: int) -> Iterator[SourceLine]:
+    def _traces(self, value: Any, where: str, size: int, line: int | None) -> Iterator[SourceLine]:
         traces = self._traces_in(value)
+        self._names_lines |= traces is not None and len(traces) != 1
+        unit = ITEM if line is None else LINE
+        unit = unit if self._names_lines else ""
         if traces is None:
             text = f"there is no array of traces at {self._mapping.traces!r}"
-            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)
+            hint = how_to_point("traces", self._mapping.traces or "")
+            fault = TracePlace(unit, line or 1).fault(ErrorCode.MISSING_FIELD, text, hint)
+            yield SourceLine(b"\n", fault, size)
             return
         for number, (name, trace) in enumerate(traces, 1):
             one = where if len(traces) == 1 else f"{where}:{number}"
-            yield self._trace(trace, one, size if number == 1 else 0, run=name)
-
-    def _runs(self, lines: list[Any], size: int) -> Iterator[SourceLine]:
-        """Yield the case of each run, by its id in the lines.
-
-        A line without an id is of the run of the line above; those before the first id are of the first run.
-        """
-        runs: dict[str, list[Any]] = {}
-        run: str | None = None
-        unnamed: list[Any] = []  #: the lines before the first with an id
-        for line in lines:
-            run = id_of(resolve(line, self._mapping.by)) or run
-            if run is None:
-                unnamed.append(line)
-                continue
-            if not runs:
-                runs[run] = unnamed
-            runs.setdefault(run, []).append(line)
-        for number, (name, held) in enumerate(runs.items()):
-            yield self._trace(held, name, 0 if number else size, run=name)
-        if not runs:
-            text = f"no line has the id of its run at {self._mapping.by!r}"
-            yield SourceLine(b"\n", Fault(ErrorCode.MISSING_FIELD, text, _HINT), size)
+            of_several = f"trace {number:,}" if line and len(traces) > 1 else ""
+            run = run_named(name) if name else of_several
+            place = TracePlace(unit, line or number, run=run)
+            yield self._trace(trace, one, size if number == 1 else 0, place, run=name)
 
     def _is_list_of_traces(self, value: Any) -> bool:
         """Return whether a value has no array of steps, and is a list whose items each have one."""
@@ -187,45 +237,49 @@ class _TraceReader:
             return False
         return all(entries_at(item, steps) is not None for item in value)
 
-    def _trace(self, trace: Any, where: str, size: int, run: str | None = None) -> SourceLine:
-        found = self._native(trace)
+    def _trace(
+        self, trace: Any, where: str, size: int, place: TracePlace, run: str | None
+    ) -> SourceLine:
+        found = self._native(trace, place)
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
         own_id = id_of(found.get("id")) or run
         if own_id:
             found["id"] = own_id
         metadata = found.get("metadata")
-        raw, unread = orjson.dumps(found), self._unread[None] + (self._unread[run] if run else 0)
+        raw = _written(found, place)
+        if isinstance(raw, Fault):
+            return SourceLine(b"\n", raw, size)
+        unread = self._unread[None] + (self._unread[run] if run else 0)
         return self._wrapper.case(
             *(with_unread_lines(raw, unread) if unread else raw, own_id, where, size),
             orjson.dumps(metadata) if metadata else b"",
         )
 
-    def _case_of(self, case: dict[str, Any], inputs: dict[str, Any], size: int) -> SourceLine:
-        found = self._native(inputs["trace"])
+    def _case_of(
+        self, case: dict[str, Any], inputs: dict[str, Any], size: int, place: TracePlace
+    ) -> SourceLine:
+        found = self._native(inputs["trace"], place)
         if isinstance(found, Fault):
             return SourceLine(b"\n", found, size)
-        whole = {**case, "inputs": {**inputs, "trace": found}}
-        return SourceLine(orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE), None, size)
+        raw = _written({**case, "inputs": {**inputs, "trace": found}}, place)
+        if isinstance(raw, Fault):
+            return SourceLine(b"\n", raw, size)
+        return SourceLine(raw + b"\n", None, size)
 
-    def _native(self, trace: Any) -> dict[str, Any] | Fault:
+    def _native(self, trace: Any, place: TracePlace) -> dict[str, Any] | Fault:
         """Return a trace in the native form, or a fault if it cannot be converted."""
         try:
-            found = self._mapping.form.to_native(trace, self._use)
-            orjson.dumps(found)
+            return self._mapping.form.to_native(trace, self._use)
         except TraceError as error:
-            return Fault(
-                ErrorCode.INVALID_FIELD, f"the trace mapping does not fit: {error.message}", _HINT
-            )
-        except TypeError as error:
-            return Fault(
-                ErrorCode.NUMBER_OUT_OF_RANGE,
-                f"the trace cannot be written as JSON: {error}",
-                "write very large numbers as strings",
-            )
-        return found
+            return place.misfit(error)
 
 
-_HINT = (
-    "compare the pointers of the trace mapping with this line; `weighbridge trace check` tries it"
-)
+def _written(value: Any, place: TracePlace) -> bytes | Fault:
+    """Return a trace, or a case with one, as JSON, or a fault if it has what a line cannot have."""
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        text = f"the trace cannot be written as JSON: {error}"
+        hint = "write very large numbers as strings"
+        return place.fault(ErrorCode.NUMBER_OUT_OF_RANGE, text, hint)

@@ -19,7 +19,7 @@ from weighbridge_producer.input.duplicates import Duplicate, DuplicateIndex
 from weighbridge_producer.input.source_lines import SourceLine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _ID_KEYS = ("custom_id", "id", "trace_id", "traceId", "session_id", "conversation_id")
 _MANY_DIGITS = b"0" * 19
@@ -57,16 +57,23 @@ class TraceWrapper:
     """Converts the traces of a file to cases with unique ids.
 
     `ids` are the ids in earlier files of the same input. A case from one of several files names its file in its metadata,
-    unless these have a `file` of their own.
+    unless these have a `file` of their own. `on_empty_sessions` is called with numbers of sessions that are left out.
     """
 
     def __init__(
-        self, name: str, ids: DuplicateIndex, *, is_one_of_several: bool, file: str = ""
+        self,
+        name: str,
+        ids: DuplicateIndex,
+        on_empty_sessions: Callable[[int], None],
+        *,
+        is_one_of_several: bool,
+        file: str = "",
     ) -> None:
         self.name = name
         self._file = file or name
         self.is_one_of_several = is_one_of_several
         self._ids = ids
+        self.on_empty_sessions = on_empty_sessions
 
     def of_process(self, process: str) -> TraceWrapper:
         """Return the wrapper for the lines of one process in the file, if the process has a name."""
@@ -74,7 +81,9 @@ class TraceWrapper:
             return self
         name = f"{self.name}:{process}"
         several = self.is_one_of_several
-        return TraceWrapper(name, self._ids, is_one_of_several=several, file=self._file)
+        return TraceWrapper(
+            *(name, self._ids, self.on_empty_sessions), is_one_of_several=several, file=self._file
+        )
 
     def lines(self, lines: Iterator[SourceLine], first: int) -> Iterator[SourceLine]:
         """Convert the trace on each line to a case; a line without one is passed on, to become an error."""

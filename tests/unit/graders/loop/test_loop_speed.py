@@ -129,9 +129,8 @@ def test_ten_times_the_calls_run_about_ten_times_as_many_lines(shape, monkeypatc
     # A run that fails is searched again, at most as often as its length allows.
     monkeypatch.setattr(judgement, "searches_for", lambda *_: 0)
     few, many = LONG[shape](60), LONG[shape](600)
-    GRADER.grade(
-        trace_of(many)
-    )  # which leaves none of the few calls in what is remembered of the last ones
+    # Afterwards, none of the few calls is among the last ones that are remembered.
+    GRADER.grade(trace_of(many))
     ran = lines_run(few)
     assert ran > 5_000
     assert lines_run(many) <= 11 * ran

@@ -203,7 +203,7 @@ def test_a_fact_that_a_run_cannot_be_read_with_is_left_out_with_the_reason(tmp_p
 def test_tokens_that_other_steps_have_too_are_left_out_with_a_remark(tmp_path):
     rows = [{"event": "llm_call", **USAGE}, {"event": "run_end", **USAGE}]
     mapping = drafted(tmp_path, lines(*rows))
-    assert "# usage.input_tokens: /prompt_tokens  # 1 steps" in mapping
+    assert "# usage.input_tokens: /prompt_tokens  # 1 step of" in mapping
 
 
 def test_what_is_not_json_is_refused_with_the_line_and_what_is_needed(tmp_path):

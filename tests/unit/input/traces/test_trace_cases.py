@@ -255,6 +255,32 @@ def test_the_other_lines_of_a_session_of_which_some_are_damaged_are_read(at: int
     assert case.size + line.size == len(data)
 
 
+def test_lines_of_a_session_that_are_not_utf_8_are_told_as_such() -> None:
+    rows = [jsonl(line) for line in CODEX]
+    data = b"".join([rows[0], '{"text": "ż"}\n'.encode("cp1250"), *rows[1:]])
+    *_, line = Source(io.BytesIO(data), Settings())
+    assert line.fault
+    assert line.fault.code == "INVALID_UTF8"
+    assert line.fault.message == "line 2 of the session is not UTF-8, or not JSON"
+    assert line.fault.hint.startswith("save the file as UTF-8; ")
+
+
+def test_a_document_that_is_not_utf_8_is_told_as_such_with_the_line() -> None:
+    data = orjson.dumps([{"messages": MESSAGES}] * 3, option=orjson.OPT_INDENT_2)
+    line, *_ = Source(io.BytesIO(data.replace(b"hello", b"\xbf")), Settings())
+    assert line.fault
+    assert line.fault.code == "INVALID_UTF8"
+    assert line.fault.message == "line 10: byte 21 is not UTF-8: 0xbf"
+
+
+def test_sessions_without_a_message_among_chats_under_ids_are_left_out_with_a_note() -> None:
+    source = Source(io.BytesIO(orjson.dumps({"s1": MESSAGES, "s2": [], "s3": None})), Settings())
+    (line,) = source
+    assert orjson.loads(line.raw)["custom_id"] == "s1"
+    note = "2 sessions in which nothing was said, or no model ran, were left out"
+    assert source.notes.counts() == [note]
+
+
 def test_the_first_of_many_damaged_lines_of_a_session_are_named() -> None:
     rows = [jsonl(line) for line in CODEX]
     data = b"".join([rows[0], b"oops\n", *rows[1:], *[b"{\n"] * 7])

@@ -1,4 +1,4 @@
-"""Mappings of house formats of traces: the file, and the cases that come of it."""
+"""Trace mappings: the file, and the cases that it gives."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ EVENTS = [{"kind": "model", "text": "I look."}, {"kind": "tool", "tool": "f", "t
 def lines_of(tmp_path, text, mapping=MAPPING, name="runs.jsonl"):
     (tmp_path / "map.yaml").write_text(mapping)
     (tmp_path / name).write_text(text)
-    house = read_trace_mapping(tmp_path / "map.yaml")
-    return list(Source(tmp_path / name, Settings(), trace_mapping=house))
+    form = read_trace_mapping(tmp_path / "map.yaml")
+    return list(Source(tmp_path / name, Settings(), trace_mapping=form))
 
 
 def cases_of(tmp_path, text, mapping=MAPPING, name="runs.jsonl"):
@@ -58,17 +58,15 @@ def test_of_several_files_one_in_a_known_format_is_read_as_that(tmp_path, text, 
     runs.mkdir()
     (runs / "a.jsonl").write_text(json.dumps({"run": "a", "events": EVENTS}))
     (runs / "b.json").write_text(text)
-    house = read_trace_mapping(tmp_path / "map.yaml")
-    source = Source(runs, Settings(), trace_mapping=house)
+    form = read_trace_mapping(tmp_path / "map.yaml")
+    source = Source(runs, Settings(), trace_mapping=form)
     lines = [line for line in source if line.raw.strip() or line.fault]
     assert [line.fault for line in lines] == [None] * (1 + ids)
     assert json.loads(lines[0].raw)["inputs"]["trace"]["steps"][0]["type"] == "llm"
     note = "1 file is in a known format, and read as that, because the trace mapping does not fit: b.json"
     assert source.notes.counts() == [note]
     # A file alone is read by the mapping that was given for it.
-    alone = [
-        line for line in Source(runs / "b.json", Settings(), trace_mapping=house) if line.fault
-    ]
+    alone = [line for line in Source(runs / "b.json", Settings(), trace_mapping=form) if line.fault]
     assert alone[0].fault.message.startswith("the trace mapping does not fit")
 
 
@@ -227,7 +225,7 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ("steps: /e\nstep: {type: /k, types: {a: llmm}}", "'llmm' is not a type of step"),
         ("steps: /e\nusage: {in: /x}", "unknown key 'in'"),
         ("steps: /e\ncalls: /c", "calls is not an object"),
-        ("steps: /e\nlines: each", "all lines of a file are one trace"),
+        ("steps: /e\nlines: each", "line 2: 'lines' is 'each', neither 'together' nor"),
         ("steps: /e\nstep: {failed_when: false}", "line 2: failed_when is not an object"),
         (
             "steps: /e\nstep: {failed_when: {ok: false}}",
@@ -235,6 +233,22 @@ def test_what_does_not_fit_is_a_fault_in_its_place(tmp_path):
         ),
         ("steps: /e\nstep: {failed_when: {/ok: null}}", "'/ok' in failed_when has no texts"),
         ("steps: /e\nstep: {failed_when: {/ok: []}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: .nan}}", "'/ok' in failed_when has no texts"),
+        ("steps: /e\nstep: {failed_when: {/ok: 2026-01-01}}", "booleans: '2026-01-01'"),
+        ("steps: /e\nstep: []", "line 2: step is not an object"),
+        ("steps: /e\ncalls: 5", "line 2: calls is not an object"),
+        ("steps: /e\ncalls: {name: /n}", "line 2: calls has no 'at'"),
+        ("steps: /e\ncalls: {at: /c/*}", "calls.at is '/c/*', but /* stands for all values only"),
+        *[
+            (f"steps: /e\nstep: {{types: {types}}}", "line 2: 'types' is not an object")
+            for types in ("llm", "[llm]", "5", "[]", "false")
+        ],
+        ("steps: /e\nstep: {types: {1: llm, '1': tool}}", "'1' is in types twice"),
+        ("steps: /e\nstep: {types: {2026-01-01: llm}}", "'2026-01-01' in types is no text"),
+        (
+            "steps: ''\nlines: /run\ntraces: /x",
+            "line 2: 'lines' and 'traces' contradict each other",
+        ),
         ("[1]", "the mapping is not an object"),
         ("steps: /e\nstep: !!python/name:os.system {}", "tag"),
     ],
@@ -290,8 +304,8 @@ def test_of_several_pointers_those_at_which_no_trace_has_anything_are_known_by_t
 ):
     (tmp_path / "map.yaml").write_text(MAPPING.replace("/text", "[/txt, /text, /unasked]"))
     (tmp_path / "runs.jsonl").write_text(json.dumps({"run": "a", "events": EVENTS}))
-    house = read_trace_mapping(tmp_path / "map.yaml")
-    source = Source(tmp_path / "runs.jsonl", Settings(), trace_mapping=house)
+    form = read_trace_mapping(tmp_path / "map.yaml")
+    source = Source(tmp_path / "runs.jsonl", Settings(), trace_mapping=form)
     assert len(list(source)) == 1
     assert source.pointers_without_value() == {"step.output.0": "/txt"}
 

@@ -561,6 +561,37 @@ def test_a_list_with_an_empty_text_is_the_answer_of_a_model_that_said_nothing():
     assert "llm_calls" not in trace.missing
 
 
+@pytest.mark.parametrize("key", ["output", "outputs", "completion", "model_output"])
+@pytest.mark.parametrize("role", ["assistant", "ai", "bot", "Assistant"])
+def test_an_answer_among_the_messages_stays_the_only_one(key, role):
+    answered = [{"role": "user", "content": "Hi"}, {"role": role, "content": "Hello"}]
+    thanked = [*answered, {"role": "user", "content": "Thanks"}]
+    for messages in (answered, thanked):
+        trace = read_trace({"messages": messages, key: "Hello"})
+        assert [step.type for step in trace.steps] == ["user", "llm", "user"][: len(messages)]
+        assert "llm_calls" not in trace.missing
+
+
+def test_several_texts_under_outputs_are_choices_of_one_answer():
+    trace = read_trace({"messages": UNANSWERED, "outputs": ["A", "B"]})
+    assert [step.output for step in trace.steps_of("llm")] == ["A"]
+    assert trace.not_carried == ("other choices of the completion (1)",)
+
+
+def test_several_messages_under_outputs_are_an_answer_that_is_not_read():
+    outputs = [asks(call("a")), {"role": "assistant", "content": "None."}]
+    assert "llm_calls" in read_trace({"messages": UNANSWERED, "outputs": outputs}).missing
+
+
+@pytest.mark.parametrize("key", ["output", "outputs"])
+@pytest.mark.parametrize(
+    "messages", [5, None, "hello", [], [{"role": ["user"], "content": "q"}], [{"role": {}}]]
+)
+def test_an_answer_to_what_are_no_messages_is_no_trace(messages, key):
+    with pytest.raises(UnknownTraceFormatError):
+        read_trace({"messages": messages, key: "x"})
+
+
 def test_a_list_with_the_one_message_of_an_answer_is_read():
     trace = read_trace({"messages": UNANSWERED, "output": [asks(call("a"), content="I look.")]})
     assert [step.name for step in trace.steps_of("tool")] == ["search"]

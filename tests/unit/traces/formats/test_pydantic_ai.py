@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.trace_examples.agent_frameworks import PYDANTIC_AI
 from weighbridge.traces import Step, Usage, read_trace
 from weighbridge.traces.fields import time_of
@@ -47,3 +49,15 @@ def test_messages_may_stand_on_lines_after_the_events_that_they_repeat():
     assert trace.steps == read_trace(PYDANTIC_AI).steps
     assert "events of streamed answers (2)" in trace.not_carried
     assert not IMPORTER.matches(events)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "has_failed"),
+    [("success", False), ("failed", True), ("denied", True), ("retried", True), (None, False)],
+)
+def test_a_call_has_failed_by_the_outcome_of_its_result(outcome, has_failed):
+    call = {"part_kind": "tool-call", "tool_name": "f", "args": {}, "tool_call_id": "a"}
+    result = {"part_kind": "tool-return", "tool_call_id": "a", "content": "x", "outcome": outcome}
+    trace = read_trace([{"kind": "response", "parts": [call]}, {"kind": "request", "parts": [result]}])  # fmt: skip
+    [step] = trace.steps_of("tool")
+    assert (step.error is not None) is has_failed

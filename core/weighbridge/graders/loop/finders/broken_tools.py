@@ -8,6 +8,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.related_attempts import message_count
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import has_question, is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.failures import reports_outage
 from weighbridge.graders.loop.history.tool_names import takes_notes
@@ -64,7 +65,7 @@ def _asks(call: Call) -> bool:
 
 
 def _is_loop(calls: Sequence[Call | None], found: Sequence[int], limits: Limits) -> bool:
-    row = [call for at in found if (call := calls[at])]
+    row = calls_at(calls, found)
     between = calls[found[0] : found[-1] + 1]
     worked = sum(call is not None and not call.result.has_failed for call in between)
     is_aware = message_count(row) >= limits.max_repeats + _MESSAGES

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_wait, writes
 from weighbridge.graders.loop.history.progress import tends_one_way
 from weighbridge.graders.loop.work_budget import WorkBudget
@@ -25,7 +26,8 @@ _CHARACTERS = 600  #: first characters of a failure, whose words are compared
 _ALIKE = 0.7  #: minimum share of common words, of all words of two failures, for both to be one way to fail
 _REMEMBERED = 40  #: different ways to fail that are compared
 _LEAST_WORDS = 3  #: of a failure that says in which way
-_MAYBE_ID, _ID_CHARACTERS = re.compile(r"\d\w*|[^\W\d]+\d\w*"), 12
+_MAYBE_ID = re.compile(r"\d\w*|[^\W\d]+\d\w*")
+_ID_CHARACTERS = 12  #: minimum length of an id
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Words that say only that a command failed, as after a search without a match.
 _UNTOLD = frozenset(
@@ -39,10 +41,10 @@ _UNTOLD = frozenset(
 def failing_stretches(
     calls: Sequence[Call | None], limits: Limits, known: set[int]
 ) -> Iterator[Finding]:
-    """Find calls of one request that fail in ways known from before, `2 * max_repeats + 2` more than all that bring something new.
+    """Find calls in answer to one request of which `2 * max_repeats + 2` more fail in a known way than bring something new.
 
-    Calls of one message count once. What was seen before, what tells nothing, and a failure with other details after what may
-    have changed something, are not counted. A wait, a call that writes a file, and one that succeeds where it failed before
+    Calls of one message count once. What was seen before, what has no content, and a failure with other details after what may
+    have changed something are not counted. A wait, a call that writes a file, and one that succeeds where it failed before
     start the count again, the last of these without a loop. Calls that go through a list, or whose failures have a number that
     goes up or down, are no loop, nor are those in `known` ones.
     """
@@ -50,7 +52,7 @@ def failing_stretches(
     if sum(call is not None and call.result.has_failed for call in calls) <= least:
         return
     for indices, surplus in _stretches(calls, least):
-        row = [call for at in indices if (call := calls[at]) is not None]
+        row = calls_at(calls, indices)
         if known.isdisjoint(indices) and not (_makes_progress(row) or goes_through_list(row)):
             yield Finding.by(Rule.FAILING_STRETCH, indices, least, count=surplus)
 
@@ -89,30 +91,13 @@ class _Stretch:
 def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[int], int]]:
     """Yield where known failures have a surplus of `least` or more: their indices, and how large it is."""
     budget = WorkBudget()
-    ways, stretch = _Ways(budget), _Stretch()
-    seen: set[tuple[str, str]] = set()
-    counted: str | None = None  #: the message of the last failure that was added
-    is_changed = False  #: whether a call since the last failure may have changed something
+    outcomes, stretch = _Outcomes(budget), _Stretch()
     for index, call in enumerate([*calls, None]):
-        if call is not None and call.result.text is not None:
-            told = call.tool, _told_by(call)
-            is_new = told not in seen
-            seen.add(told)
-            if call.result.has_failed:
-                is_known = ways.add(call)
-                if is_known is False:
-                    stretch.surplus -= 1
-                elif (
-                    is_known
-                    and not (is_changed and is_new)
-                    and (call.message is None or call.message != counted)
-                ):
-                    stretch.add_failure(index, call)
-                    counted = call.message
-                is_changed = False
-            elif not call.result.is_unsuccessful:
-                stretch.surplus -= is_new and bool(told[1])
-                is_changed = is_changed or not is_read_only(call)
+        weight = 0 if call is None or call.result.text is None else outcomes.weigh(call)
+        if call is not None and weight > 0:
+            stretch.add_failure(index, call)
+        else:
+            stretch.surplus += weight
         if stretch.is_over_with(call):
             stretch = _Stretch()
         elif stretch.ends_with(call):
@@ -121,6 +106,44 @@ def _stretches(calls: Sequence[Call | None], least: int) -> Iterator[tuple[list[
             stretch = _Stretch()
         if not budget.is_left:  # whether later failures are known is unknown
             return
+
+
+class _Outcomes:
+    """The results of the calls so far, which decide whether a further one is new."""
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._ways = _Ways(budget)
+        self._seen: set[tuple[str, str]] = set()
+        self._counted: str | None = None  #: the message of the last failure that counted
+        self._is_changed = (
+            False  #: whether a call since the last failure may have changed something
+        )
+
+    def weigh(self, call: Call) -> int:
+        """Return 1 for a known failure, -1 for a result or a failure that is new, and 0 for what is not counted."""
+        text = _told_by(call)
+        is_new = (call.tool, text) not in self._seen
+        self._seen.add((call.tool, text))
+        if call.result.has_failed:
+            return self._weigh_failure(call, is_new=is_new)
+        if call.result.is_unsuccessful:
+            return 0
+        self._is_changed = self._is_changed or not is_read_only(call)
+        return -1 if is_new and text else 0
+
+    def _weigh_failure(self, call: Call, *, is_new: bool) -> int:
+        has_other_details = is_new and self._is_changed
+        self._is_changed = False
+        is_known = self._ways.add(call)
+        if is_known is None:
+            return 0
+        if not is_known:
+            return -1
+        is_counted = call.message is not None and call.message == self._counted
+        if has_other_details or is_counted:
+            return 0
+        self._counted = call.message
+        return 1
 
 
 def _told_by(call: Call) -> str:

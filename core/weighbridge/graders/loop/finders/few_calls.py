@@ -9,6 +9,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.cycles import NoveltyLimits, Span, low_novelty
 from weighbridge.graders.loop.finders.sequences.request_lists import requests_a_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.result_kinds import tells_nothing
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def few_calls(calls: Sequence[Call | None], row: list[int], limits: Limits) -> I
     ]
     for rule, enough, span in spans:
         indices = _repeated_indices(calls, row, span)
-        found = [call for index in indices if (call := calls[index]) is not None]
+        found = calls_at(calls, indices)
         unseen = sum(tells_nothing(call.result.text) for call in found)
         least = twice_held if unseen >= _UNSEEN * len(found) else held
         if len(indices) >= least and not requests_a_list(found):

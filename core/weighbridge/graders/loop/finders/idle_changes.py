@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.exemptions.moving_calls import least_of_unseen
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -99,7 +100,7 @@ def _writes(call: Call) -> bool:
 def _found(
     calls: Sequence[Call | None], row: Sequence[int], limits: Limits, budget: WorkBudget
 ) -> Iterator[Finding]:
-    made = [call for index in row if (call := calls[index]) is not None]
+    made = calls_at(calls, row)
     least = max(Rule.IDLE_WRITING.least(limits), least_of_unseen(made, limits))
     if len(row) < least or not budget.is_left:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import is_read_only, is_short, is_wait, runs_code
 from weighbridge.graders.loop.history.named_files import file_in
 from weighbridge.graders.loop.history.request_words import raises_a_limit
@@ -219,7 +220,7 @@ class _Stretches:
         if len(run) < self._least or len(run) + again < self._enough:
             return
         indices = sorted({*run, *(at for at in before if run[0] - at <= _NEAR)})
-        found = [call for at in indices if (call := self._calls[at]) is not None]
+        found = calls_at(self._calls, indices)
         is_legitimate = lists_items([call.arguments.texts for call in found]) or raises_a_limit(
             found
         )

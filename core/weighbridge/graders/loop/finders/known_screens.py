@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import walks
 from weighbridge.graders.loop.history.masking import ResultOrigin, without_noise
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
@@ -49,7 +50,7 @@ def known_screens(
     failing = ((*each, _fail, Rule.FAILING_SCREENS) for each in ranges(flags, _PER_NEW, most))
     for first, last, is_stuck, rule in (*returning, *failing):
         indices = [index for index in range(first, last) if flags[index]]
-        found = [call for index in indices if (call := calls[index]) is not None]
+        found = calls_at(calls, indices)
         if (
             not known.issuperset(indices)
             and _are_few([call.arguments_id for call in found])

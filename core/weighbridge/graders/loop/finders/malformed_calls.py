@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _found(calls: Sequence[Call | None], row: Sequence[int], limits: Limits) -> 
 
 def _are_one_request(calls: Sequence[Call | None], row: Sequence[int]) -> bool:
     """Return whether calls in a row give the same texts, in half as many ways as there are calls or fewer."""
-    made = [call for index in row if (call := calls[index]) is not None]
+    made = calls_at(calls, row)
     is_unbroken = row[-1] - row[0] == len(row) - 1
     different = len({call.arguments_id for call in made})
     return (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -66,7 +67,7 @@ def repeated_calls(
 
 def _least(calls: Sequence[Call | None], run: Iterable[int], limits: Limits) -> int:
     """Return the minimum number of calls, which is higher if most are changes that succeed: work may have to be done again."""
-    made = [call for index in run if (call := calls[index])]
+    made = calls_at(calls, run)
     changes = sum(
         not is_read_only(call) and reports_success(call.result.text or "") for call in made
     )
@@ -75,7 +76,7 @@ def _least(calls: Sequence[Call | None], run: Iterable[int], limits: Limits) -> 
 
 def _are_guesses(calls: Sequence[Call | None], run: Iterable[int]) -> bool:
     """Return whether calls give one tool a number or a word each, and neither read nor do anything."""
-    made = [call for index in run if (call := calls[index])]
+    made = calls_at(calls, run)
     return len({call.tool for call in made}) == 1 and not any(
         len(call.arguments.key) > _GUESS_CHARACTERS
         or is_command(call)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     acts_outside,
     is_abridged,
@@ -81,7 +82,7 @@ def _changes_again(
     """Find changes that were made before, with others that change nothing between them."""
     budget = WorkBudget()
     for row in _undisturbed(calls, changes):
-        made = [call for index in row if (call := calls[index]) is not None]
+        made = calls_at(calls, row)
         equal = _made_before(made)
         found = [*_again(row, equal, Rule.REPEATED_CHANGE.least(limits))]
         least = Rule.REPEATED_CHANGE.least(limits, other=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.known_ranges import ranges
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import claims_done, ends_work
 from weighbridge.graders.loop.history.words import words_in
 
@@ -48,7 +49,7 @@ def repeated_endings(
             for first, last in ranges(ends[start:index], _PER_OTHER, least):
                 places = range(start + first, start + last)
                 found = [*compress(places, ends[places.start : places.stop])]
-                if _end_the_same([call for at in found if (call := calls[at]) is not None]):
+                if _end_the_same(calls_at(calls, found)):
                     yield Finding.by(Rule.ENDED_AGAIN, found, least)
             start = index + 1
 

@@ -1,6 +1,6 @@
 """The rules of loops: what repeats, what stands between, and from how many on it is a loop.
 
-Each rule is used by one finder, which has the conditions.
+Each rule is used by one finder, which has the conditions; `loops_in_calls` and `loops_in_texts` run the finders.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import is_wait, prints, writes
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def silent_rows(calls: Sequence[Call | None], limits: Limits) -> Iterator[Findin
         found = [*group] if is_silent else []
         if len(found) < least:
             continue
-        row = [call for index in found if (call := calls[index])]
+        row = calls_at(calls, found)
         printing = [call.result.text is not None and prints(call) for call in row]
         made = [*compress(row, printing)]
         is_heard = any(call.tool in speaking for call in made)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.sequences.request_lists import goes_through_list
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import searched_text
 from weighbridge.graders.loop.history.result_kinds import holds_nothing, reports_no_results
 
@@ -93,7 +94,7 @@ def _parts(
     asked = [searched_text(call) for index in row if (call := calls[index]) is not None]
     is_shown = _shown(asked, before) > limits.max_repeats
     for part in [row] if is_shown else _without_news(calls, request, row):
-        made = [call for index in part if (call := calls[index]) is not None]
+        made = calls_at(calls, part)
         is_often = len(part) >= Rule.UNANSWERED_SEARCHES.least(limits)
         if is_often and (_come_back(made) or not goes_through_list(made)):
             yield part

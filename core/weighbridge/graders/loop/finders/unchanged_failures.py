@@ -13,6 +13,7 @@ from weighbridge.graders.loop.finders.sequences.related_attempts import (
     chains_of,
     is_related,
 )
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     claims_done,
     is_command,
@@ -202,7 +203,7 @@ def _later_successes(calls: Sequence[Call | None]) -> Callable[[Sequence[int]], 
     budget = WorkBudget()
 
     def succeeds_later(indices: Sequence[int]) -> bool:
-        made = [call for index in indices if (call := calls[index])]
+        made = calls_at(calls, indices)
         last = indices[-1]
         if any(success.get(call.arguments_id, -1) > last for call in made):
             return True

@@ -10,6 +10,7 @@ from weighbridge.graders.loop.finders.findings import Finding
 from weighbridge.graders.loop.finders.returning_reasons import reasons_in
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.finders.unchanged_failures import move_on
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import claims_done, is_trial, is_wait, writes
 from weighbridge.graders.loop.history.failure_lines import last_line
 from weighbridge.graders.loop.history.failures import without_places
@@ -80,7 +81,7 @@ def _are_changed(calls: Sequence[Call | None], runs: Sequence[int]) -> bool:
 
 def _get_on(calls: Sequence[Call | None], runs: Mapping[int, str]) -> bool:
     """Return whether runs, with the lines that say why they fail, fail elsewhere each time, or in fewer things."""
-    made = [call for index in runs if (call := calls[index])]
+    made = calls_at(calls, runs)
     return (
         len(set(map(without_places, runs.values()))) > _SAME * len(runs)
         or move_on(made)

@@ -36,7 +36,7 @@ from weighbridge.graders.loop.history.written_edits import answers_edit, code_in
 from weighbridge.graders.values import as_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weighbridge.graders.loop.work_budget import WorkBudget
     from weighbridge.traces import Step
@@ -126,6 +126,11 @@ class History:
     def made_calls(self) -> Iterator[Call]:
         """Yield the calls, without the entries for new requests."""
         return (call for call in self.calls if call is not None)
+
+
+def calls_at(calls: Sequence[Call | None], indices: Iterable[int]) -> list[Call]:
+    """Return the calls at some indices, without the entries for new requests."""
+    return [call for index in indices if (call := calls[index]) is not None]
 
 
 def history_of(

@@ -205,13 +205,7 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
         misses_action = bool(last) and budget.is_left and reports_missing_action(text)
         gist = _gist_of_prompt(message, budget, misses_action=misses_action) if last else ""
         for earlier in last if text else ():
-            if message.is_another_than(earlier):
-                continue
-            if (
-                message.repeats(earlier)
-                or (gist and _are_near(earlier.gist, gist, budget))
-                or (message.banner and message.banner == earlier.banner)
-            ):
+            if _is_near_repeat(message, earlier, gist, budget):
                 found |= {earlier.index, index}
         is_empty = type(step.output) is str and not text.strip()
         is_of_program = (
@@ -225,6 +219,17 @@ def prompt_indices(steps: Sequence[Step]) -> set[int]:
             found.add(index)
         last.append(message)
     return found
+
+
+def _is_near_repeat(
+    message: _UserMessage, earlier: _UserMessage, gist: str, budget: WorkBudget
+) -> bool:
+    """Return whether a message, whose gist is given, repeats an earlier one, or nearly so, or has its banner."""
+    if message.is_another_than(earlier):
+        return False
+    if message.repeats(earlier) or (gist and _are_near(earlier.gist, gist, budget)):
+        return True
+    return bool(message.banner) and message.banner == earlier.banner
 
 
 def _planned_steps(steps: Sequence[Step]) -> set[int]:

@@ -55,6 +55,7 @@ _mentions_failure = occurs(
 |"timed_?out"\s?:\s?true|"status"\s?:\s?"(?:error|fail|denied|rejected|declined|refused|forbidden)|(?:exit[_ ]?(?:code|status)|return ?code)\W{1,4}[1-9]|traceback \(most recent|command not found
 |no such file or directory|no module named\b|permission denied|\bwrong password\b
 |(?:^|\n)[\w./-]+(?:\(\d+,\d+\)|:\d+(?::\d+)?): (?:fatal )?error\b
+|(?:^|\n)(?:make(?:\[\d{1,3}\])?: \*\*\* |npm (?:err!|error) |go: [^\n]{0,80}\b(?:cannot|not found|no required module)\b)
 |\b[1-9]\d{0,5} (?:tests? )?(?:failed|failures?|failing)\b|(?-i:\bFAIL(?:ED|URES?)?\b)
 |"""
     + _UNSUCCESSFUL

@@ -38,7 +38,9 @@ _TEMPLATE_CHARACTERS = 10  #: length of a beginning or end that results of one t
 _OUTER_CHARACTERS = " \t\r\n.!?;\"'\\"
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in order
 _NUMBERS_LIMIT = 1_000  #: results with more numbers are not compared by number
-_CONTENT_CHARACTERS = 80  #: an argument of at least this length is content
+_CONTENT_CHARACTERS = (
+    20  #: an argument of at least this length does not stand at the beginning of a result by chance
+)
 #: Beginnings and keys of the result of a tool of the Model Context Protocol.
 _WRAPPERS = ('{"content":', '{"meta":', '{"_meta":', '{"isError":', '{"structuredContent":')
 _WRAPPER_KEYS = frozenset(("content", "isError", "structuredContent", "meta", "_meta"))
@@ -300,11 +302,15 @@ def _without_echo(text: str, arguments: Any) -> str:
 
 
 def _without_content(text: str, arguments: dict[str, Any]) -> str:
-    """Remove the first argument that is content and stands at the beginning of a result, as after `[exec] command =`."""
+    """Remove the first argument that is content, where it stands at the beginning, as after `[exec] command =`, or as a whole text in JSON."""
     for value in islice(arguments.values(), _ECHOED_VALUES):
         if type(value) is str and _CONTENT_CHARACTERS <= len(value) <= len(text):
             echo = value.strip(_OUTER_CHARACTERS)
-            if (index := text.find(echo, 0, len(echo) + _ECHO_CHARACTERS)) >= 0 and echo:
+            index = text.find(echo, 0, len(echo) + _ECHO_CHARACTERS) if echo else -1
+            if index < 0 and text[:1] == "{":
+                index = text.find(f'"{value}"') + 1 or -1
+                echo = value
+            if index >= 0:
                 return f"{text[:index]}…{text[index + len(echo) :]}"
     return text
 

@@ -31,6 +31,11 @@ _failed = re.compile(
     ),
     re.IGNORECASE,
 ).fullmatch
+#: A promise to go on as before, after which nothing comes.
+_goes_on = re.compile(
+    r"\W*(?:(?:ok|okay|now)\W+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|we'll|we will) (?:\w+ ){0,2}(?:try|retry|keep|attempt|wait)\b",
+    re.IGNORECASE,
+).match
 #: A courtesy, after which an answer may say that all is well.
 _COURTESY = re.compile(
     r"\b(?:sorry|apolog(?:y|ies|i[sz]e)(?: for it)?|regret)(?:,? (?:to hear|for (?:the|any|my|all|that|this|taking))\b|[,.] here\b)",
@@ -39,7 +44,8 @@ _COURTESY = re.compile(
 #: What is in the way, at the end of an answer. What says more of it, as what locks it, is a diagnosis.
 _names_obstacle = occurs(
     r"""\b(?:is|are|remains?) (?:still |currently |temporarily )?(?:locked|unavailable|not available|down|blocked|unreachable|offline|out of service|out of order)
-(?: (?:now|right now|for now|at the moment|at present|today))?\W*\z"""
+(?: (?:now|right now|for now|at the moment|at present|today))?\W*\z
+|\bstill (?:fail(?:s|ed|ing)?|broken|red|queued|pending|h[au]ngs?|hanging|(?:does|do|did) ?n[o']t (?:work|pass|compile|build|run|start))\W*\z"""
 )
 #: Words with which a sentence says why something is in the way, or that nothing is.
 _explains = occurs(
@@ -69,7 +75,9 @@ def gives_up(text: str) -> bool:
         return False
     unable = [_is_unable(each) for each in sentences]
     unable[-1] = (
-        unable[-1] or bool(_failed(last)) or (_names_obstacle(last) and not _explains(last))
+        unable[-1]
+        or bool(_failed(last) or _goes_on(last))
+        or (_names_obstacle(last) and not _explains(last))
     )
     return any(unable) and not any(
         _is_done(sentence)

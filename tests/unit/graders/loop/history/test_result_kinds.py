@@ -20,6 +20,10 @@ HINT = '"hint": "' + "older mail is in another folder, " * 8 + '"}'
     ("text", "has_failed"),
     [
         ("illegal move: e1g1", True),
+        ("cc -o x x.c\nmake[1]: *** [Makefile:3: x] Error 1", True),
+        ("npm ERR! missing script: build", True),
+        ("go: go.mod file not found in current directory or any parent directory", True),
+        ("go: downloading golang.org/x/net v0.20.0", False),
         ('{"status": "denied", "code": "FARE_NOT_REFUNDABLE", "ref": "R6241"}', True),
         ('{"status": "delivered", "code": "OK"}', False),
         ("Rejected: the limit is 9", True),

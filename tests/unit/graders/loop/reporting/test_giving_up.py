@@ -28,6 +28,11 @@ def says(text):
     "text",
     [
         "I give up; it is still rolling.",
+        "The tests still fail.",
+        "The build is still broken.",
+        "The job is still queued.",
+        "Let me try again.",
+        "The order was not found. I'll keep trying.",
         "The refund service is locked.",
         "I could not apply the edit",
         "The refund never finished. I give up.",
@@ -64,6 +69,9 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
     [
         "There is none.",
         "No such order.",
+        "All tests pass now. I'll keep the change.",
+        "I fixed it. Let me try again.",
+        "The request is still pending because the manager is away.",
         "Sorry for the delay. Your order has shipped.",
         "I'm sorry to hear that. I have refunded the order.",
         "I apologize for the inconvenience. Here is your receipt.",

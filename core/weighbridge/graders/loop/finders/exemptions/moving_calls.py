@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     explores,
     is_abridged,
@@ -70,7 +71,7 @@ def without_moves(
         return
     moving = _moving(calls, {index for finding in findings for index in finding.indices})
     for finding in findings:
-        found = [call for index in finding.indices if (call := calls[index]) is not None]
+        found = calls_at(calls, finding.indices)
         moves = sum(index in moving for index in finding.indices)
         pressed = sum(presses_key_again(call) and _tells_nothing(call) for call in found)
         least = 0
@@ -112,7 +113,7 @@ def has_waited(found: Sequence[int], calls: Sequence[Call | None]) -> bool:
     So do one to three calls that are made after each wait. Between lie only waits and other looks, and words of the user if
     there is a wait for every other look.
     """
-    made = [call for index in found if (call := calls[index]) is not None]
+    made = calls_at(calls, found)
     is_dense = found[-1] - found[0] < _SPREAD * len(found)
     between = [call for call in calls[found[0] : found[-1]] if call is not None] if is_dense else []
     looks = [call for call in made if not is_wait(call)]
@@ -144,7 +145,7 @@ def has_ended(found: Sequence[int], calls: Sequence[Call | None], limits: Limits
     Between lie only waits and calls that read. Looks that no wait separates are at most `4 * max_repeats`. What a harness
     says of the repeats, or an outage, is no end. So do at most `2 * max_repeats` calls of a busy service, if the next one succeeds.
     """
-    made = [call for index in found if (call := calls[index]) is not None]
+    made = calls_at(calls, found)
     asked = {call.arguments_id for call in made}
     if len(asked) != 1:
         return False

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -149,7 +150,7 @@ def _watches(finding: Finding, calls: Sequence[Call | None]) -> bool:
     """Return whether a wait lies in most rounds of a finding, which are looks, or do something that does not fail."""
     within = calls[finding.indices[0] : finding.indices[-1] + 1]
     waits = sum(call is not None and is_wait(call) for call in within)
-    made = [call for index in finding.indices if (call := calls[index]) is not None]
+    made = calls_at(calls, finding.indices)
     return waits > len(finding.indices) / (finding.period or 1) / 2 and not any(
         call.result.is_unsuccessful and not (is_wait(call) or is_read_only(call) or polls(call))
         for call in made
@@ -158,7 +159,7 @@ def _watches(finding: Finding, calls: Sequence[Call | None]) -> bool:
 
 def _makes_things(finding: Finding, calls: Sequence[Call | None]) -> bool:
     """Return whether a finding is one call that acts and succeeds, as one that makes one of several equal things."""
-    made = [call for index in finding.indices if (call := calls[index]) is not None]
+    made = calls_at(calls, finding.indices)
     return len({call.arguments_id for call in made}) == 1 and not any(
         is_read_only(call) or polls(call) or call.result.is_unsuccessful for call in made
     )

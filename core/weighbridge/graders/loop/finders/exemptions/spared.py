@@ -18,6 +18,7 @@ from weighbridge.graders.loop.finders.exemptions.ordered_repeats import Orders
 from weighbridge.graders.loop.finders.exemptions.unseen_effects import had_effect
 from weighbridge.graders.loop.finders.findings import Finding, merged
 from weighbridge.graders.loop.finders.rules import Rule
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import acts_outside
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def sorted_out(
     loops: list[Finding] = []
     spared: list[Spared] = []
     for finding in findings:
-        made = [call for index in finding.indices if (call := calls[index]) is not None]
+        made = calls_at(calls, finding.indices)
         least = least_of_explorers(made, limits)
         reason = Reason.EXPLORES if len(made) < least else _reason(finding, made, calls, limits)
         if reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
@@ -53,7 +54,7 @@ def had_effect(found: Sequence[int], calls: Sequence[Call | None], limits: Limit
 
     Each of these has another result than the look of its kind before it, or is the first.
     """
-    made = [call for index in found if (call := calls[index]) is not None]
+    made = calls_at(calls, found)
     begin, end = found[0], found[-1] + 1
     if end - begin > _SPREAD * len(found) or not all(map(_only_acts, made)):
         return False

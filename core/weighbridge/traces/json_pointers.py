@@ -1,11 +1,11 @@
-"""JSON Pointers of a trace mapping: what they lead to, and which of them led to nothing."""
+"""JSON Pointers (RFC 6901) to facts, with the use that is made of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 _NOTHING = object()  #: marker of an absent value, which differs from null
 _EACH = "/*"  #: end of a pointer to the values of an object, or the items of an array
@@ -33,7 +33,7 @@ class PointerUse:
     def each(self, value: Any, name: str, pointers: tuple[str, ...]) -> Iterator[Any]:
         """Follow the pointers of one fact one after the other, and yield the values that are not null."""
         for at, pointer in enumerate(pointers):
-            held = self.resolved(value, place_of(name, at, pointers), pointer)
+            held = self.resolved(value, _place(name, at, pointers), pointer)
             if held is not None:
                 yield held
 
@@ -50,24 +50,24 @@ class PointerUse:
                 recorded[name] = held
         return recorded
 
-    def without_value(self, pointers: Mapping[str, str]) -> dict[str, str]:
-        """Return those of some pointers that were followed and never led to a value, by their names."""
+    def without_value(self, named: dict[str, str]) -> dict[str, str]:
+        """Return which pointers, given by their names, were followed and never led to a value."""
         unfound = self._followed - self._found
-        return {name: pointer for name, pointer in pointers.items() if name in unfound}
+        return {name: pointer for name, pointer in named.items() if name in unfound}
 
 
 def by_place(name: str, pointers: tuple[str, ...]) -> dict[str, str]:
-    """Return the pointers of one fact by their names."""
-    return {place_of(name, at, pointers): pointer for at, pointer in enumerate(pointers)}
+    """Return the pointers of a fact by their names."""
+    return {_place(name, at, pointers): pointer for at, pointer in enumerate(pointers)}
 
 
-def place_of(name: str, at: int, pointers: tuple[str, ...]) -> str:
+def _place(name: str, at: int, pointers: tuple[str, ...]) -> str:
     """Return the name of a pointer of a fact; only several of them have numbers, from 0."""
     return name if len(pointers) == 1 else f"{name}.{at}"
 
 
 def by_name(within: str, pointers: Pointers) -> dict[str, str]:
-    """Return the pointers of several fields by their names, which begin with `within`."""
+    """Return all pointers of some fields by their names, such as `step.usage.input_tokens`; `within` is the prefix of these."""
     named: dict[str, str] = {}
     for name, pointer in pointers.items():
         if isinstance(pointer, dict):
@@ -80,7 +80,7 @@ def by_name(within: str, pointers: Pointers) -> dict[str, str]:
 def resolve(value: Any, pointer: str, otherwise: Any = None) -> Any:
     """Return the value at a JSON Pointer (RFC 6901); `otherwise` if there is none."""
     for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
+        key = unescaped(token)
         if type(value) is dict:
             value = value.get(key, otherwise)
         elif type(value) is list and key.isdecimal() and len(key) < 10 and int(key) < len(value):
@@ -99,3 +99,13 @@ def entries_at(value: Any, pointer: str) -> list[tuple[str | None, Any]] | None:
     if type(held) is dict and pointer.endswith(_EACH):
         return list(held.items())
     return [(None, item) for item in held] if type(held) is list else None
+
+
+def escaped(key: str) -> str:
+    """Return a key as a token of a JSON Pointer, without the slash before it."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def unescaped(token: str) -> str:
+    """Return the key that a token of a JSON Pointer stands for."""
+    return token.replace("~1", "/").replace("~0", "~")
