@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.evidence import calls_in, tool_name
+from weighbridge_producer.input.trace_drafts.halves import take_halves
 from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL, meaning_of
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
@@ -27,7 +27,6 @@ from weighbridge_producer.input.trace_drafts.shape import (
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
 _FEW_KINDS = 12
-_SEPARATOR = re.compile(r"[._:/ -]")
 
 
 def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
@@ -42,8 +41,8 @@ def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     second = _further_words(shape, [at for at in kinds if at is not kind], words, is_speaker)
     is_speaker |= second is not None and second.keys[-1] in names.SPEAKER
     set_words(shape, Counter(words.values()), is_speaker=is_speaker)
-    _take_halves(shape, [at for at in kinds if at is not kind], words)
     _add_without_kind(shape, words)
+    take_halves(shape)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
     shape.is_chat = kind.keys[-1] == "role"
     shape.calls = calls_in(Observed(shape.of_type(LLM)))
@@ -116,21 +115,6 @@ def kind_of(others: Sequence[At], without: Sequence[int]) -> At | None:
     return None
 
 
-def _take_halves(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
-    """Leave out the beginnings of steps whose ends are steps of their own."""
-    for at in others:
-        found = {word: _last_word(word) for word in at.values}
-        begins = [word for word, name in found.items() if name in names.BEGINS]
-        is_half = begins and len(begins) < len(found)
-        if is_half and all(name in names.BEGINS | names.HALVES_ENDED for name in found.values()):
-            shape.kinds = (at.pointer, *shape.kinds)
-            remark = "the beginning of a step: its end is a step of its own, and is what counts"
-            shape.types = {word: Typed(OTHER, remark) for word in begins} | shape.types
-            each = zip(at.entries, at.values, strict=True)
-            words.update({number: word for number, word in each if word in begins})
-            return
-
-
 def _take_tools_for_results(shape: Shape) -> None:
     """Set the type of steps of tools to results, because the calls are within the steps of the model."""
     for typed in shape.types.values():
@@ -138,11 +122,6 @@ def _take_tools_for_results(shape: Shape) -> None:
             typed.type = RESULT
             typed.remark = "taken for results of the calls within the model's steps; tool if these are calls of their own"  # fmt: skip
     shape.type_of = [RESULT if of == TOOL else of for of in shape.type_of]
-
-
-def _last_word(text: str) -> str:
-    """Return the last of the words that dots or the like separate, as in `item.started`."""
-    return names.normal(_SEPARATOR.split(text)[-1])
 
 
 def set_words(shape: Shape, counts: Counter[str], *, is_speaker: bool = False) -> None:

@@ -69,9 +69,20 @@ CACHED_TOKENS = _names(
 )
 TOKEN_OBJECTS = frozenset(_names("tokens usage tokenusage tokencounts"))
 #: Words for the beginning of a step, and for its end.
-BEGINS = frozenset(_names("start started begin begun"))
+BEGINS = frozenset(_names("start started starting begin begun"))
 HALVES_ENDED = frozenset(
     _names("end ended finish finished complete completed success ok error failed failure")
+)
+#: Further ones of fields for that, which elsewhere may be names of actions.
+PHASES_BEGUN = BEGINS | frozenset(
+    _names(
+        "before pre request requested input enter entered pending queued running progress invoked invoking executing"
+    )
+)
+PHASES_ENDED = HALVES_ENDED | frozenset(
+    _names(
+        "done after post response responded output exit exited result return returned succeeded cancelled canceled timeout"
+    )
 )
 ESTIMATES = _names("tokenestimate estimatedtokens")  #: of tokens
 COST = _names("costusd usd totalcostusd costinusd estimatedcostusd cost totalcost price")
@@ -94,6 +105,18 @@ KIND = _names(
 )
 #: Of these, those that name who speaks.
 SPEAKER = frozenset(_names("role sender from source speaker author"))
+#: Fields whose words may tell the beginning of a step from its end.
+PHASES = frozenset(
+    _names(
+        "phase stage status state subtype lifecycle direction progress point moment event eventtype"
+    )
+)
+#: Of these, those that a step may keep.
+STATES = frozenset(_names("stage status state subtype progress"))
+#: Ids that one step or call has for its own.
+OWN_ID = frozenset(
+    _names("id messageid callid toolcallid tooluseid invocationid actionid eventid spanid uuid")
+)
 CALL_ID = _names("toolcallid tooluseid callid invocationid actionid id")
 CALLS = _names("toolcalls calls actions toolinvocations functioncalls")
 #: Lists of names that may be of the tools called, or of those offered.

@@ -17,6 +17,7 @@ from weighbridge_producer.input.trace_drafts.evidence import (
     token_counts,
     tool_name,
 )
+from weighbridge_producer.input.trace_drafts.halves import take_halves
 from weighbridge_producer.input.trace_drafts.kind_words import LLM, TOOL
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
@@ -131,6 +132,7 @@ def shape_of_rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
             if mixed is None:
                 return None
             shape = mixed
+        take_halves(shape)
         _remark_on_kinds(shape)
         return shape
     if tool and tokens:
@@ -147,7 +149,7 @@ def _remark_on_kinds(shape: Shape) -> None:
     for at in seen.all():
         if (
             may_be_kind(at)
-            and at.pointer != shape.tool
+            and at.pointer not in (shape.tool, *shape.kinds)
             and at.keys[-1] not in {"name", "from", "source", "sender"}
         ):
             words = list(dict.fromkeys(at.values))
