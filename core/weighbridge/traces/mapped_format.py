@@ -5,7 +5,6 @@ The values at the pointers are put into the native form, which the native import
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from weighbridge.traces.json_pointers import (
     entries_at,
     resolve,
 )
+from weighbridge.traces.mapped_calls import OpenCalls
 from weighbridge.traces.mapped_durations import DURATIONS, with_durations
 from weighbridge.traces.mapped_errors import no_steps, no_type, unknown_type, wrong_field
 from weighbridge.traces.mapped_failures import first_error, shown_failure
@@ -137,9 +137,7 @@ class _Steps:
         self._steps: list[dict[str, Any]] = []
         #: For each step made, the number of the step of the source, and the section of the mapping it is made by.
         self.origins: list[tuple[int, str]] = []
-        self._calls: dict[str, dict[str, Any]] = {}  #: calls without a result, by ID
-        #: Calls in order; some of them may have results by now.
-        self._open: deque[dict[str, Any]] = deque()
+        self._open = OpenCalls()
 
     def add(self, item: Any, number: int) -> None:
         """Add a step, with the calls and results in it."""
@@ -160,7 +158,7 @@ class _Steps:
         if kind == "tool":
             own = [step, *(call for call in own if call is not step)]
         for call in own:
-            self._wait(call)
+            self._open.add(call)
         if form.results_at and form.results_at == form.calls_at:
             for call, held in calls:
                 self._result_of_step(self._picked(held, "results", form.results), [call], step)
@@ -194,21 +192,6 @@ class _Steps:
         """Yield the calls or the results in a step: the items of an array, or one object."""
         held = None if pointer is None else self._use.resolved(item, f"{section}.at", pointer)
         yield from held if type(held) is list else () if held is None else (held,)
-
-    def _first_open(self) -> dict[str, Any] | None:
-        """Return the first call that has no result yet, for a result that does not name its call."""
-        while self._open:
-            call = self._open.popleft()
-            if "output" not in call:
-                return call
-        return None
-
-    def _wait(self, call: dict[str, Any]) -> None:
-        if "output" not in call:
-            self._open.append(call)
-            call_id = id_of(call.get("id"))
-            if call_id:
-                self._calls[call_id] = call
 
     def finished(self) -> list[dict[str, Any]]:
         """Return the steps in the native form."""
@@ -249,8 +232,7 @@ class _Steps:
             self._result(recorded)
 
     def _result(self, recorded: dict[str, Any]) -> None:
-        call_id = id_of(recorded.pop("call_id", None))
-        call = self._calls.pop(call_id, None) if call_id else self._first_open()
+        call = self._open.taken(recorded.pop("call_id", None), recorded.get("name"))
         if call is None:
             self._append({"type": "other", **recorded}, "results")
         else:
@@ -267,7 +249,7 @@ class _Steps:
         """
         if recorded.keys().isdisjoint(("output", _ERROR)):
             return
-        if id_of(recorded.get("call_id")) in self._calls:
+        if self._open.has(recorded.get("call_id")):
             self._result(recorded)
             return
         recorded.pop("call_id", None)

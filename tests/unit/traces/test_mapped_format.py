@@ -522,3 +522,21 @@ def test_steps_may_be_the_values_of_an_object(nodes):
     assert [step.type for step in form.read({"nodes": nodes}).steps] == ["llm", "tool"]
     with pytest.raises(TraceError, match="no array of steps at '/nodes/\\*'"):
         form.read({"nodes": 5})
+
+
+def test_a_result_without_an_id_belongs_to_the_first_call_with_its_name():
+    form = MappedFormat(
+        steps="",
+        step=at({"name": "/tool"}),
+        type=("/kind",),
+        types={"call": "tool", "result": "result"},
+        results=at({"name": "/tool", "output": "/said"}),
+    )
+    rows = [{"kind": "call", "tool": name} for name in ("f", "g", "f")]
+    said = [("g", "1"), ("f", "2"), ("of another name", "3"), ("g", "too many")]
+    rows += [{"kind": "result", "tool": name, "said": text} for name, text in said]
+    steps = [(step.type, step.name, step.output) for step in form.read(rows).steps]
+    assert steps == [
+        *(("tool", "f", "2"), ("tool", "g", "1"), ("tool", "f", "3")),
+        ("other", "g", "too many"),
+    ]

@@ -47,6 +47,15 @@ def add_ids(lines: list[Line], shape: Shape) -> None:
                 add(lines, "id", call, section="calls" if shape.calls else "step")
                 add(lines, "call_id", answer, section="results")
                 return
+    _add_names(lines, calls, answers, shape)
+
+
+def _add_names(lines: list[Line], calls: Observed, answers: Observed, shape: Shape) -> None:
+    """Add the names of tools that results without an id have, so that they belong to the calls of these."""
+    call = calls.at(shape.tool) if shape.tool else tool_name(calls)
+    name = (answers.at(call.pointer) if call else None) or tool_name(answers)
+    if call and name and set(map(str, name.values)) <= set(map(str, call.values)):
+        add(lines, "name", name, section="results")
 
 
 def add_own_calls(draft: Draft, shape: Shape) -> None:
@@ -55,7 +64,7 @@ def add_own_calls(draft: Draft, shape: Shape) -> None:
     tool = seen.at(shape.tool)
     draft.calls_at, draft.calls_remark = "", shape.calls_remark
     draft.lines.append(Line("calls", "name", (shape.tool,), is_needed=True))
-    used = {shape.tool, shape.thought}
+    used = {pointer for pointer in (shape.tool, shape.thought) if pointer}
     holder = shape.tool.rpartition("/")[0]
     arguments = unused(seen, names.ARGUMENTS, is_content, used, Role.ARGUMENTS)
     if holder and tool:
@@ -68,6 +77,9 @@ def add_own_calls(draft: Draft, shape: Shape) -> None:
     error = error_of(seen)
     if result or error:
         draft.results_at = ""
+        if result:
+            own = ("step", "output", (result.pointer,))
+            draft.lines[:] = [each for each in draft.lines if (each.section, each.name, each.pointers) != own]  # fmt: skip
         add(draft.lines, "output", result, section="results")
         add(draft.lines, "error", error, section="results")
         add_failures(draft.lines, "results", Observed(_naming(shape)), [error] if error else [])
@@ -81,13 +93,17 @@ def _naming(shape: Shape) -> list[Any]:
 
 def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
     """Add where the calls within steps are, with what is in them."""
-    draft.calls_at, draft.calls_remark = calls.pointer, shape.calls_remark
     held = _held(calls)
+    if all(map(is_word, calls.values)):
+        shape.tool = calls.pointer
+        add_own_calls(draft, shape)
+        return
+    draft.calls_at, draft.calls_remark = calls.pointer, shape.calls_remark
     if all(map(is_word, held)):
         draft.lines.append(Line("calls", "name", ("",), is_needed=True))
         beside = seen.find(names.SURE_ARGUMENTS, is_content, depth=1)
         if beside and beside.keys[-1] != "input":
-            lost = f"the arguments, at {beside.pointer} of the step, cannot be reached from here"
+            lost = f"the arguments, at {beside.pointer} of the step, are not read: each step may have several calls"
             draft.calls_remark = "; ".join(filter(None, (lost, shape.calls_remark)))
     else:
         inner = Observed(held)
@@ -106,8 +122,27 @@ def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
         ("observation", "toolresult", "tooloutput", "result"), lambda _: True, depth=1
     )
     if result and calls.pointer != result.pointer:
+        _add_result_beside(draft, calls, result)
+
+
+def _add_result_beside(draft: Draft, calls: At, result: At) -> None:
+    """Add where the result of the calls in a step is beside them: one for all, or an array with one for each."""
+    called = dict(zip(calls.entries, map(_number_of, calls.values), strict=True))
+    given = zip(result.entries, result.values, strict=True)
+    is_each = all(type(value) is list and len(value) == called.get(n, 0) for n, value in given)
+    if is_each:
         draft.results_at = result.pointer
         draft.lines.append(Line("results", "output", ("",), is_needed=True))
+        return
+    draft.results_at = ""
+    draft.lines.append(Line("results", "output", (result.pointer,), is_needed=True))
+    if max(called.values(), default=0) > 1:
+        told = f"{result.pointer} is taken for the result of the first of several calls in a step"
+        draft.calls_remark = "; ".join(filter(None, (draft.calls_remark, told)))
+
+
+def _number_of(calls: Any) -> int:
+    return len(calls) if type(calls) is list else 1
 
 
 def _held(calls: At) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from weighbridge_producer.input.trace_drafts.fact_names import without_accents
+from weighbridge_producer.input.trace_drafts.fact_names import FAILED, without_accents
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 
@@ -67,12 +67,12 @@ def meaning_of(text: str, *, is_speaker: bool = False) -> Meaning | None:
         return Meaning(spoken)
     rest = set(words)
     if rest & _OF_TOOLS and len(words) > 1:
-        if rest & _ENDED:
+        if rest & (_ENDED | FAILED):
             return Meaning(RESULT)
-        if rest & _CALLED and not rest & {"error", "failed"}:
+        if rest & _CALLED:
             return Meaning(TOOL)
     if rest & _OF_MODELS and len(words) > 1:
-        if rest & _ANSWERED and not rest & {"error", "failed"}:
+        if rest & _ANSWERED and not rest & FAILED:
             return Meaning(LLM)
         if rest & _ASKED:
             return Meaning(LLM, is_request=True)

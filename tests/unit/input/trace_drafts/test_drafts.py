@@ -174,7 +174,9 @@ def test_steps_that_name_a_tool_and_are_of_several_kinds_have_a_remark(tmp_path)
         ("human", "user"),
         ("assistant/chunk", None),
         ("successful_tool_action_of_user", None),
-        ("tool_failed", None),
+        ("tool_failed", "result"),
+        ("tool_call_error", "result"),
+        ("model_failed", None),
         ("", None),
     ],
 )
