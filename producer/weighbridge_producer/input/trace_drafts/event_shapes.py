@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
+from weighbridge.text import pluralize
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
 from weighbridge_producer.input.trace_drafts import fact_names as names
 from weighbridge_producer.input.trace_drafts.evidence import calls_in, tool_name
@@ -27,11 +29,12 @@ from weighbridge_producer.input.trace_drafts.shape import (
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
 _FEW_KINDS = 12
+_CALLS = frozenset(["action", "tool", "function", "toolcall"])  #: objects whose kinds are of calls
 
 
 def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return the types of events that a word tells apart."""
-    kinds = [at for at in seen.all() if may_be_kind(at)]
+    kinds = kinds_in(seen)
     kind = likeliest(kinds, range(seen.count))
     if kind is None:
         return None
@@ -42,6 +45,7 @@ def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     is_speaker |= second is not None and second.keys[-1] in names.SPEAKER
     set_words(shape, Counter(words.values()), is_speaker=is_speaker)
     _add_without_kind(shape, words)
+    _add_odd_words(shape, seen)
     take_halves(shape)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
     shape.is_chat = kind.keys[-1] == "role"
@@ -53,12 +57,27 @@ def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     return shape
 
 
-def may_be_kind(at: At) -> bool:
-    """Return whether the words at a pointer may tell the kinds of steps apart."""
-    is_within_call = len(at.keys) == 2 and at.keys[0] in {"action", "tool", "function", "toolcall"}
-    if len(at.keys) > 2 or at.keys[-1] not in names.KIND or is_within_call:
-        return False
-    return all(map(is_word, at.values)) and len(set(at.values)) <= _KINDS_READ
+def kinds_in(seen: Observed) -> list[At]:
+    """Return the words that may tell the kinds of steps apart, without values that are none, of which there are few."""
+    return [
+        _words_at(at)
+        for at in seen.all()
+        if len(at.keys) <= 2
+        and at.keys[-1] in names.KIND
+        and not (len(at.keys) == 2 and at.keys[0] in _CALLS)
+        and _are_kinds(at.values)
+    ]
+
+
+def _are_kinds(values: Sequence[Any]) -> bool:
+    words = [value for value in values if is_word(value)]
+    return len(words) >= MOST * len(values) and len(set(words)) <= _KINDS_READ
+
+
+def _words_at(at: At) -> At:
+    each = zip(at.entries, at.values, strict=True)
+    words = {number: value for number, value in each if is_word(value)}
+    return replace(at, values=list(words.values()), entries=list(words))
 
 
 def likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
@@ -203,7 +222,17 @@ def _add_without_kind(shape: Shape, by_entry: dict[int, str]) -> None:
     ]
     lacking = len(entries) - len(by_entry) - len(bare)
     if lacking:
-        shape.types[NOTHING] = Typed(OTHER, f"{lacking:,} steps have none of these")
+        have = "has" if lacking == 1 else "have"
+        shape.types[NOTHING] = Typed(OTHER, f"{pluralize(lacking, 'step')} {have} none of these")
+
+
+def _add_odd_words(shape: Shape, seen: Observed) -> None:
+    """Add that steps with another value in place of a word are no calls."""
+    held = [value for pointer in shape.kinds if (at := seen.at(pointer)) for value in at.values]
+    odd = sum(value != "" and not is_word(value) for value in held)
+    if odd:
+        remark = f"{pluralize(odd, 'step')} with another value in place of a word"
+        shape.types.setdefault(OTHERWISE, Typed(OTHER, remark))
 
 
 def _own_keys(shape: Shape) -> frozenset[str]:

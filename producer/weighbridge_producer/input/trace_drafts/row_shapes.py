@@ -8,7 +8,7 @@ from typing import Any
 
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE
 from weighbridge_producer.input.trace_drafts import fact_names as names
-from weighbridge_producer.input.trace_drafts.event_shapes import kind_of, may_be_kind, set_words
+from weighbridge_producer.input.trace_drafts.event_shapes import kind_of, kinds_in, set_words
 from weighbridge_producer.input.trace_drafts.evidence import (
     calls_in,
     hold_steps,
@@ -146,12 +146,13 @@ def shape_of_rows(entries: Sequence[Any], seen: Observed) -> Shape | None:
 def _remark_on_kinds(shape: Shape) -> None:
     """Remark that the steps that name a tool are of several kinds, such as the beginnings and the ends of calls."""
     seen = Observed(shape.of_type(TOOL))
-    for at in seen.all():
-        if (
-            may_be_kind(at)
-            and at.pointer not in (shape.tool, *shape.kinds)
-            and at.keys[-1] not in {"name", "from", "source", "sender"}
-        ):
+    for at in kinds_in(seen):
+        if at.pointer not in (shape.tool, *shape.kinds) and at.keys[-1] not in {
+            "name",
+            "from",
+            "source",
+            "sender",
+        }:
             words = list(dict.fromkeys(at.values))
             if 1 < len(words) <= _FEW_KINDS and len(at.values) == seen.count:
                 first = next(typed for typed in shape.types.values() if typed.type == TOOL)
@@ -191,8 +192,9 @@ def _mixed(entries: Sequence[Any], tool: At, model: At | None, tokens: At | None
 
 def _further_kind(entries: Sequence[Any], of: Collection[int]) -> At | None:
     """Return the words that may tell apart the steps that have no type yet."""
-    kinds = [at for at in Observed(entries).all() if may_be_kind(at)]
-    return kind_of(kinds, [number for number in range(len(entries)) if number not in of])
+    return kind_of(
+        kinds_in(Observed(entries)), [number for number in range(len(entries)) if number not in of]
+    )
 
 
 def _unsure(

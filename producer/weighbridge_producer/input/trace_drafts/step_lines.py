@@ -62,7 +62,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     if models:
         add(lines, "input", unused(model_seen, names.PROMPT, is_content, used, Role.PROMPT))
     _outputs(lines, tool_seen, model_seen, used, tools)
-    add_errors(lines, tool_seen, model_seen)
+    add_errors(lines, tool_seen, model_seen, shape.kinds)
     if models:
         _model_facts(lines, shape, model_seen)
     add_times(draft, shape)
@@ -72,7 +72,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
         add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_content, set(shape.kinds), Role.RESULT), section="results")  # fmt: skip
         error = error_of(results, depth=2)
         add(lines, "error", error, section="results")
-        add_failures(lines, "results", results, [error] if error else [])
+        add_failures(lines, "results", results, [error] if error else [], shape.kinds)
     if shape.calls:
         add_calls(draft, shape, shape.calls, model_seen)
     remark_on_names(lines, shape, model_seen)

@@ -172,3 +172,37 @@ def test_a_run_without_steps_has_no_known_number_of_model_calls_if_only_tools_ar
     rows = [{"id": "a", "steps": [CALL, CALL]}, {"id": "b", "steps": []}]
     traces = drafts.traces(drafts.of_rows(*rows))
     assert "llm_calls" in traces[1]["missing"]
+
+
+@pytest.mark.parametrize("value", ["", 5, {"x": 1}, "long " * 30])
+def test_one_value_that_is_no_word_takes_no_kind_away(drafts, value):
+    rows = [{"event": "llm_response", "text": "a"}, {"event": "tool_call", "name": "f", "args": {}}]
+    mapping = drafts.of_rows(*rows * 10, {"event": value, "x": 1})
+    assert drafts.types(mapping) == [["llm", "tool"] * 10]
+
+
+def test_codes_are_errors_if_they_are_other_than_0_whatever_codes_the_file_has(drafts):
+    rows = [{**CALL, "stdout": "x", "exit_code": code} for code in (0, 0, 1)]
+    assert "error: /exit_code  # by /exit_code, 1 call without" in drafts.of_rows(*rows)
+    mapping = drafts.of_rows(*rows[:2])
+    assert "error: /exit_code\n" in mapping
+    drafts.of_rows(*rows[:2], rows[0] | {"exit_code": 127}, rows[0] | {"exit_code": -9})
+    steps = drafts.traces(mapping)[0]["steps"]
+    assert [bool(step.get("error")) for step in steps] == [False, False, True, True]
+
+
+def test_all_states_that_show_failures_are_drafted(drafts):
+    states = [(False, "error"), (True, "timeout"), (True, "done"), (True, "error")]
+    rows = [{**CALL, "ok": ok, "status": status} for ok, status in states]
+    mapping = drafts.of_rows(*rows)
+    assert 'failed_when: {/ok: [false], /status: ["error", "timeout"]}  # by /ok, 1 call' in mapping
+    steps = drafts.traces(mapping)[0]["steps"]
+    assert [bool(step.get("error")) for step in steps] == [True, True, False, True]
+
+
+def test_events_that_say_that_a_tool_failed_are_failures_without_a_text_of_an_error(drafts):
+    rows = [{"type": "tool_call", "name": "f", "args": {}}, {"type": "tool_failed", "note": "gone"}]
+    mapping = drafts.of_rows(*rows, rows[0], {"type": "tool_result", "output": "x"})
+    assert 'failed_when: {/type: ["tool_failed"]}' in mapping
+    steps = drafts.traces(mapping)[0]["steps"]
+    assert [bool(step.get("error")) for step in steps] == [True, False]
