@@ -72,6 +72,8 @@ def _remark_on_place(draft: Draft, candidate: Candidate, beginning: Beginning) -
         )
     if names.normal((candidate.traces or "").rpartition("/")[2]) in names.STEPS_NOT_RUNS:
         draft.traces_remark = f"each of these {len(candidate.owners):,} objects is taken for one run, though the name is one of steps: the number of traces may be wrong, and calls may stand twice"  # fmt: skip
+    if (candidate.traces or "").endswith("/*"):
+        draft.traces_remark = "each value is taken for one run, and its key for the id"
     if candidate.without:
         draft.steps_remark = f"{candidate.without:,} of {len(candidate.runs) + candidate.without:,} runs have no such array, and are errors"  # fmt: skip
     if not beginning.is_whole:
@@ -80,7 +82,8 @@ def _remark_on_place(draft: Draft, candidate: Candidate, beginning: Beginning) -
         set_lines(draft, candidate, beginning)
     elif not draft.steps_remark:
         remark_on_runs_within(draft, candidate)
-        if not candidate.steps and len(candidate.runs[0]) > 1 and not draft.steps_remark:
+        is_list = not candidate.steps and candidate.traces is None
+        if is_list and len(candidate.runs[0]) > 1 and not draft.steps_remark:
             draft.steps_remark = "all entries of the list are the steps of one run; if they are of several runs, write each run as one object or one line"  # fmt: skip
 
 
@@ -139,7 +142,7 @@ def _is_within(inner: tuple[Candidate, Shape], outer: tuple[Candidate, Shape]) -
     candidate, shape = inner
     holder, held_in = outer
     first = candidate.owners[0]
-    is_inside = first is not None and any(first is entry for entry in holder.entries[:1])
+    is_inside = first is not None and first is holder.first_entry
     is_known = held_in.is_sure and not held_in.is_totals
     if not (is_inside and is_known and held_in.score * 2 > len(held_in.entries)):
         return False
@@ -161,9 +164,7 @@ def _note_others(draft: Draft, ranked: list[tuple[Candidate, Shape]], chosen: Ca
     for other, shape in ranked[1:]:
         if shape.score * 2 < ranked[0][1].score or other.has_lines:
             continue
-        place = (
-            "/*".join(filter(None, (other.traces, other.steps))) if other.traces else other.steps
-        )
+        place = f"{other.traces.removesuffix('/*')}/*{other.steps}" if other.traces else other.steps
         if place and (other.traces, other.steps) != (chosen.traces, chosen.steps):
             others.append(f"{place} ({sum(map(len, other.runs)):,} entries)")
     if others:
