@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import orjson
 import typer
 
 from weighbridge.errors import InputError, MappingNeededError, OutputError, TraceError
@@ -150,7 +149,7 @@ def _checked(path: Path, beginning: Beginning, text: str) -> CheckedFile:
         read = path
         if not beginning.is_whole:
             read = Path(folder) / "beginning.jsonl"
-            read.write_bytes(b"\n".join(map(orjson.dumps, beginning.values)))
+            read.write_bytes(beginning.text)
         checked = checked_file(str(read), read_trace_mapping(mapping_file), None, is_only=True)
     return replace(checked, file=str(path))
 

@@ -52,6 +52,10 @@ def draft_of(beginning: Beginning) -> Draft:
         return totals_draft(candidate.entries, _pointer_to(candidate))
     draft = Draft(candidate.steps, candidate.traces, kinds=shape.kinds, types=shape.types)
     _remark_on_place(draft, candidate, beginning)
+    if beginning.unread:
+        draft.notes.append(
+            f"Not read: {beginning.unread}. The counts of a run with such a line are at least that."
+        )
     draft.notes += shape.notes
     step_lines(draft, shape)
     if candidate.owners[0] is not None:
