@@ -455,6 +455,27 @@ def test_no_mapping_is_drafted_for_a_known_format_nor_for_what_has_no_steps(cli,
     assert not (tmp_path / "map.yaml").exists()
 
 
+def test_a_mapping_is_drafted_for_a_known_format_only_if_that_does_not_read_all(cli, tmp_path):
+    call = {"tool": "f", "args": {"q": 1}}
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": "", "invocations": [call]},
+        {"role": "assistant", "content": "It is here."},
+    ]
+    (tmp_path / "calls.jsonl").write_text(json.dumps({"messages": messages}) + "\n")
+    drafted = cli("trace", "map", "calls.jsonl")
+    assert "# Without a mapping it would be read as openai-chat, and its tool calls are not known." in drafted.out  # fmt: skip
+    assert "2 model calls, 1 tool call" in drafted.err
+    own = {"goal": "x", "steps": [{"kind": "llm", "text": "I look."}, {"kind": "tool", **call}]}
+    chat = {"messages": messages[::2]}
+    (tmp_path / "mixed.jsonl").write_text(f"{json.dumps(chat)}\n{json.dumps(own)}\n")
+    assert (
+        "1 would be read as openai-chat without a mapping" in cli("trace", "map", "mixed.jsonl").out
+    )
+    (tmp_path / "no_draft.jsonl").write_text(f'{json.dumps(chat)}\n{{"x": 1}}\n{{"x": 2}}\n')
+    assert "known format, openai-chat" in cli("trace", "map", "no_draft.jsonl").out
+
+
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):
     (tmp_path / "a.csv").write_text("context.trace_id,context.span_id,name,span_kind\nt,s,x,LLM\n")
     ended = cli("trace", "check", "a.csv")

@@ -21,6 +21,7 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
+from weighbridge_producer.input.trace_drafts.turn_results import add_results
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
@@ -116,6 +117,9 @@ def add_calls(draft: Draft, shape: Shape, calls: At, seen: Observed) -> None:
         used |= {arguments.pointer} if arguments else set()
         add(draft.lines, "output", unused(inner, names.RESULT, lambda _: True, used, Role.RESULT), section="calls")  # fmt: skip
         add(draft.lines, "error", error_of(inner), section="calls")
+    if shape.results:
+        add_results(draft, Observed(held), shape.results)
+        return
     if shape.of_type("result"):
         return
     result = seen.find(

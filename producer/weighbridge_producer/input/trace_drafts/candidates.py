@@ -134,7 +134,7 @@ def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
         if (
             all(_are_objects(array) or not array for array in held)
             and any(held)
-            and without < len(held)
+            and without <= len(held)
         ):
             # Without a pointer to the traces, a list is one only if each of its items has the array.
             at = None if traces == "" and not without and len(objects) == len(owners) else traces

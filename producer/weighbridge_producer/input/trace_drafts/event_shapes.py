@@ -25,6 +25,7 @@ from weighbridge_producer.input.trace_drafts.shape import (
     Shape,
     Typed,
 )
+from weighbridge_producer.input.trace_drafts.turn_results import take_results
 
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
@@ -51,6 +52,7 @@ def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     shape.is_chat = kind.keys[-1] == "role"
     shape.calls = calls_in(Observed(shape.of_type(LLM)))
     if shape.calls:
+        take_results(shape)
         _take_tools_for_results(shape)
     elif 0 < shape.type_of.count(LLM) < shape.type_of.count(TOOL):
         shape.notes.append("Fewer model calls than tool calls: answers that only call a tool may have no step of their own, and are then not counted.")  # fmt: skip

@@ -17,6 +17,8 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_word,
 )
 
+_CALLS = ("tool", "call", "action", "function", "invo", "request")  #: beginnings of words in names
+
 
 def are_definitions(seen: Observed) -> bool:
     """Return whether the objects describe tools, instead of calls."""
@@ -88,7 +90,26 @@ def hold_steps(entries: Sequence[Any]) -> bool:
 def calls_in(seen: Observed) -> At | None:
     """Return the calls within steps, which are objects with the names of tools."""
     found = seen.find(names.CALLS, _are_calls, depth=2)
-    return found if found and any(found.values) else None
+    if found and any(found.values):
+        return found
+    hinting = (at for at in seen.all() if len(at.keys) <= 2 and _may_be_calls(at))
+    return next(hinting, None)
+
+
+def _may_be_calls(at: At) -> bool:
+    """Return whether arrays have objects that name tools, under a name that hints at calls."""
+    listed = [call for held in at.values if type(held) is list for call in held]
+    objects = [call for call in listed if type(call) is dict]
+    is_hinting = any(word.startswith(stem) for word in words_of(at.pointer) for stem in _CALLS)
+    if not (is_hinting and objects) or len(objects) < len(listed) or not _are_lists(at.values):
+        return False
+    seen = Observed(objects)
+    name = tool_name(seen)
+    return name is not None and len(name.values) == len(objects) and not are_definitions(seen)
+
+
+def _are_lists(values: Sequence[Any]) -> bool:
+    return all(type(value) is list for value in values)
 
 
 def _are_calls(value: Any) -> bool:

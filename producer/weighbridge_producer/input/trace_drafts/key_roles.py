@@ -33,7 +33,17 @@ class Role(Enum):
         *("рассужд", "思考", "理由"),
     )
     ANSWER = (
-        *("answer", "response", "reply", "completion", "generated", "generation", "output", "plan"),
+        *(
+            "answer",
+            "response",
+            "reply",
+            "completion",
+            "generated",
+            "generation",
+            "output",
+            "plan",
+            "utter",
+        ),
         *("content", "text", "message", "thought", "respuesta", "resposta", "antwort", "reponse"),
         *("risposta", "ответ", "回答", "回复", "応答"),
     )

@@ -31,7 +31,7 @@ _EXACT = {
 #: Words for who speaks that stand for something else elsewhere, or are of other languages.
 _SPEAKERS = {
     **dict.fromkeys(["agent", "chatbot", "asistente", "assistent", "assistente", "agente", "ассистент", "助手", "アシスタント"], LLM),
-    **dict.fromkeys(["usuario", "benutzer", "nutzer", "utilisateur", "utente", "customer", "пользователь", "用户", "ユーザー"], USER),
+    **dict.fromkeys(["usuario", "benutzer", "nutzer", "utilisateur", "utente", "customer", "person", "пользователь", "用户", "ユーザー"], USER),
     **dict.fromkeys(["herramienta", "ferramenta", "werkzeug", "outil", "strumento", "инструмент", "工具", "ツール"], TOOL),
     **dict.fromkeys(["environment", "env"], RESULT),
 }  # fmt: skip

@@ -36,6 +36,7 @@ class Shape:
     arguments: str = ""  #: pointer to the arguments of steps that name no tool
     calls: At | None = None  #: the calls within a step
     calls_remark: str = ""
+    results: At | None = None  #: arrays of results in turns
     thought: str = (
         ""  #: pointer to the text of the model, where each step may be its answer and the call, too
     )

@@ -46,7 +46,7 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     """Add the lines on steps, and on the calls and results within them."""
     tools, models = shape.of_type("tool"), shape.of_type("llm")
     tool_seen, model_seen = Observed(tools), Observed(models)
-    used = {*shape.kinds}
+    used = {*shape.kinds, *([shape.calls.pointer] if shape.calls else [])}
     lines = draft.lines
     if shape.thought:
         _turn_lines(draft, shape, model_seen)
@@ -66,8 +66,9 @@ def step_lines(draft: Draft, shape: Shape) -> None:
     if models:
         _model_facts(lines, shape, model_seen)
     add_times(draft, shape)
-    add_ids(lines, shape)
-    if shape.of_type("result"):
+    if not shape.results:
+        add_ids(lines, shape)
+    if shape.of_type("result") and not shape.results:
         results = Observed(shape.of_type("result"))
         add(lines, "output", unused(results, names.ANSWER + names.RESULT, is_content, set(shape.kinds), Role.RESULT), section="results")  # fmt: skip
         error = error_of(results, depth=2)
