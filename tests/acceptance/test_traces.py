@@ -421,6 +421,8 @@ def test_a_mapping_is_drafted_for_a_format_that_is_not_known_and_read_with_what_
     assert next_step == "trace check 'my runs.json' --trace-mapping map.yaml"
     checked = cli("trace", "check", "my runs.json", "--trace-mapping", "map.yaml")
     assert (checked.status, "1 model call, 1 tool call" in checked.out) == (0, True)
+    (tmp_path / "-runs.json").write_text(json.dumps(OWN_TRACE))
+    assert "trace check ./-runs.json --trace-mapping" in cli("trace", "map", "--", "-runs.json").err
     before = (tmp_path / "map.yaml").read_bytes()
     again = cli("trace", "map", "my runs.json", "-o", "map.yaml")
     assert (again.status, "exists already" in again.err) == (1, True)

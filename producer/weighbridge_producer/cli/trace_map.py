@@ -201,12 +201,17 @@ def _write(path: Path, text: str) -> None:
 
 
 def _commands(file: str, mapping: str) -> list[str]:
-    named = f"{shlex.quote(file)} --trace-mapping {shlex.quote(mapping)}"
+    named = f"{_argument(file)} --trace-mapping {_argument(mapping)}"
     return [f"weighbridge trace check {named}", f"weighbridge run {named} --grader loop"]
 
 
+def _argument(file: str) -> str:
+    """Return the name of a file as a command takes it, which is no option if it begins like one."""
+    return shlex.quote(f"./{file}" if file.startswith("-") else file)
+
+
 def _print_known(file: str, known: str, *, as_json: bool) -> None:
-    command = f"weighbridge trace check {shlex.quote(file)}"
+    command = f"weighbridge trace check {_argument(file)}"
     if as_json:
         fields: dict[str, Any] = {"file": file, "format": known, "mapping": None}
         print_json({**fields, "commands": [command]})

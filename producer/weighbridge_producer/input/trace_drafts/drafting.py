@@ -31,6 +31,7 @@ from weighbridge_producer.input.trace_drafts.run_lines import run_lines
 from weighbridge_producer.input.trace_drafts.shape import Shape
 from weighbridge_producer.input.trace_drafts.step_lines import step_lines
 from weighbridge_producer.input.trace_drafts.totals_draft import totals_draft, totals_of_whole
+from weighbridge_producer.input.trace_drafts.unread_facts import notes_on_unread
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
@@ -61,6 +62,7 @@ def draft_of(beginning: Beginning) -> Draft:
     if candidate.owners[0] is not None:
         run_lines(draft, candidate.owners, shape)
     _note_what_is_missing(draft, shape)
+    draft.notes += notes_on_unread(draft, shape)
     _note_others(draft, ranked, candidate)
     if note := _beside(draft, candidate):
         draft.notes.append(note)

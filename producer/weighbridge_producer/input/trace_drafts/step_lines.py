@@ -90,6 +90,7 @@ def _turn_lines(draft: Draft, shape: Shape, seen: Observed) -> None:
 
 def _name(lines: list[Line], shape: Shape, seen: Observed) -> None:
     at = seen.at(shape.tool) if shape.tool else tool_name(seen)
+    at = at or seen.find((names.PLAIN_NAME,), is_word, depth=1)
     if at is None and shape.kinds:
         at = seen.at(shape.kinds[0])
         is_name = at is not None and all(_NAMED_KIND.search(word) for word in at.values)

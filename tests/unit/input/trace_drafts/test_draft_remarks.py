@@ -206,3 +206,23 @@ def test_events_that_say_that_a_tool_failed_are_failures_without_a_text_of_an_er
     assert 'failed_when: {/type: ["tool_failed"]}' in mapping
     steps = drafts.traces(mapping)[0]["steps"]
     assert [bool(step.get("error")) for step in steps] == [True, False]
+
+
+def test_texts_and_objects_of_calls_that_are_not_read_are_named(drafts):
+    steps = [
+        {"kind": "llm", "said": "I look for it.", "took": 3},
+        {"kind": "tool", "fn": "f", "with": {"q": 1}, "gave": "found"},
+    ]
+    mapping = drafts.of({"steps": steps})
+    assert "Not read of the tool calls: /with, /gave. If these are their arguments or results" in mapping  # fmt: skip
+    assert "Not read of the model calls: /said. If these are their answers" in mapping
+    named = drafts.of({"steps": [{"kind": "llm", "text": "I look."}, {"kind": "tool", **CALL, "result": "x"}]})  # fmt: skip
+    assert "Not read" not in named
+
+
+def test_a_plain_name_beside_a_kind_is_that_of_the_tool(drafts):
+    rows = [{"kind": "tool", "name": name, "duration_ms": 3} for name in "fg"]
+    assert [step["name"] for step in drafts.traces(drafts.of({"log": rows}))[0]["steps"]] == [
+        "f",
+        "g",
+    ]
