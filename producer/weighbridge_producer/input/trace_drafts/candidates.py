@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -91,13 +92,13 @@ def _by_key(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _are_alike(values: Sequence[Any]) -> bool:
-    """Return whether values are arrays of objects, or objects with such an array, of which most have the same keys."""
+    """Return whether values are arrays of objects with the same keys, or objects of which most have an array at the same pointer."""
     if all(map(_are_objects, values)):
         return _have_keys_in_common([value[0] for value in values])
     if not all(type(value) is dict for value in values):
         return False
-    have = [bool(_arrays([value])) for value in values]
-    return 2 * sum(have) > len(values) and _have_keys_in_common(values)
+    counts = Counter(pointer for value in values for pointer in _arrays([value]))
+    return any(count > 1 and 2 * count > len(values) for count in counts.values())
 
 
 def _have_keys_in_common(objects: Sequence[dict[str, Any]]) -> bool:

@@ -90,7 +90,7 @@ def _remark_on_place(draft: Draft, candidate: Candidate, beginning: Beginning) -
         remark_on_runs_within(draft, candidate)
         is_list = not candidate.steps and candidate.traces is None
         if is_list and len(candidate.runs[0]) > 1 and not draft.steps_remark:
-            draft.steps_remark = "all entries of the list are the steps of one run; if they are of several runs, write each run as one object or one line"  # fmt: skip
+            draft.steps_remark = 'all entries of the list are the steps of one run; if each is a run of its own, write traces: "" here'  # fmt: skip
 
 
 def _pointer_to(candidate: Candidate) -> str | None:

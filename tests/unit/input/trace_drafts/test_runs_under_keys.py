@@ -20,6 +20,7 @@ def steps(text):
         ({key: {"steps": steps(key)} for key in ("a", "b")}, '"/*"', "/steps"),
         ({"runs": {key: {"log": {"events": steps(key)}} for key in "ab"}}, '"/runs/*"', "/log/events"),
         ({"v": 1, "runs": {key: steps(key) for key in ("a", "b")}}, '"/runs/*"', '""'),
+        ({key: {"steps": steps(key), key: 1, key * 2: "x"} for key in ("a", "b")}, '"/*"', "/steps"),
         ({key: steps(key) for key in ("a", "b")}, '"/*"', '""'),
         ({f"{number:03}": steps("x") for number in range(300)}, '"/*"', '""'),
     ],
@@ -51,3 +52,12 @@ def test_another_array_is_named_with_one_mark_for_all_runs(drafts):
 def test_an_array_whose_key_is_the_mark_for_all_values_is_not_pointed_to(drafts):
     mapping = drafts.of({"*": steps("a"), "events": steps("b")})
     assert "steps: /events\n" in mapping
+
+
+def test_entries_of_a_list_have_a_remark_with_the_line_that_makes_each_a_run(drafts):
+    mapping = drafts.of(
+        [{"input": f"question {number}", "output": "It is here."} for number in range(3)]
+    )
+    assert 'if each is a run of its own, write traces: "" here' in mapping
+    assert len(drafts.traces(mapping)) == 1
+    assert len(drafts.traces(f'traces: ""\n{mapping}')) == 3
