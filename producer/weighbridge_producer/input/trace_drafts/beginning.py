@@ -24,6 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 _BETWEEN = re.compile(r"[ \t\r\n,]*")  #: two entries of a list
 _HEAD_BYTES = 4_096
 _UNREAD_FIRST = 20  #: lines that are no JSON before the first that is
+_UNREAD_MOST = 2  #: lines that are no JSON for each that is
 _CUT = 12  #: characters of a word or an escape that the end of a text cuts off
 _NOT_JSON_WORDS = (b"NaN", b"Infinity")
 
@@ -93,7 +94,7 @@ def _head(path: Path) -> bytes:
 
 
 def _lines(head: bytes, *, is_whole: bool) -> Beginning | None:
-    """Return the first lines; None if most are not JSON."""
+    """Return the first lines; None if too few are JSON."""
     lines = head.split(b"\n")
     if not is_whole:
         lines.pop()  # it may go on
@@ -113,7 +114,7 @@ def _lines(head: bytes, *, is_whole: bool) -> Beginning | None:
             unread.append(f"line {number:,} is not JSON: {_not_json(line) or error}")
             if len(unread) > len(values) + _UNREAD_FIRST:
                 return None
-    if not values or len(unread) >= len(values):
+    if not values or len(unread) > _UNREAD_MOST * sum(type(value) is dict for value in values):
         return None
     text = b"" if is_whole else b"\n".join(read)
     more = f", and {pluralize(len(unread) - 1, 'further line')}" if len(unread) > 1 else ""

@@ -36,6 +36,7 @@ def test_a_compressed_file_is_read_whatever_its_name(tmp_path, pack):
         (LINES + '{"tool": "f", "score": NaN}\n', "line 4 is not JSON: it may have NaN"),
         ("The server starts.\n" + LINES, "line 1 is not JSON: "),
         ("x\ny\n" + LINES, ", and 1 further line"),
+        (LINES.replace("\n", "\nran\n"), ", and 2 further lines"),
     ],
 )
 def test_lines_that_are_not_json_are_left_out_and_named(drafts, text, why):
@@ -51,7 +52,7 @@ def test_lines_that_are_not_json_are_left_out_and_named(drafts, text, why):
         (LINES.encode("utf-16"), "the file is text in UTF-16", "save the file as UTF-8"),
         ('{"a": "Kraków"}\n'.encode("cp1250"), "line 1: byte 12 is not UTF-8: 0xf3", "UTF-8"),
         (b"one\n" * 50 + LINES.encode(), "it is not JSON that can be read", "a mapping describes"),
-        (b'{"tool": "f"}\ntext\n', "it is not JSON that can be read", "one JSON value per line"),
+        (b'{"tool": "f"}\na\nb\nc\n', "it is not JSON that can be read", "one JSON value per line"),
     ],
 )
 def test_what_is_no_json_is_refused_with_the_reason(tmp_path, content, why, hint):
