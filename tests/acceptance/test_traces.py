@@ -475,7 +475,8 @@ def test_a_mapping_is_drafted_for_a_known_format_only_if_that_does_not_read_all(
         "1 would be read as openai-chat without a mapping" in cli("trace", "map", "mixed.jsonl").out
     )
     (tmp_path / "no_draft.jsonl").write_text(f'{json.dumps(chat)}\n{{"x": 1}}\n{{"x": 2}}\n')
-    assert "known format, openai-chat" in cli("trace", "map", "no_draft.jsonl").out
+    ended = cli("trace", "map", "no_draft.jsonl")
+    assert (ended.status, "no draft can be made" in ended.err) == (1, True)
 
 
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):

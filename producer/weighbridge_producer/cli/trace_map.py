@@ -68,17 +68,10 @@ def draft_mapping(
     if output and Path(output).exists():
         raise OutputError(f"{output!r} exists already; write the draft to another file")
     known = _known_format(file)
-    try:
-        drafted = (
-            None if known and not known.why else _drafted(path, file, known.why if known else "")
-        )
-    except InputError:
-        if not known:
-            raise
-        drafted = None
-    if drafted is None:
-        _print_known(file, known.format if known else "", as_json=as_json)
+    if known and not known.why:
+        _print_known(file, known.format, as_json=as_json)
         return
+    drafted = _drafted(path, file, known.why if known else "")
     if output:
         _write(Path(output), drafted.text)
     commands = _commands(file, output or _MAPPING)
