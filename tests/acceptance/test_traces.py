@@ -421,6 +421,8 @@ def test_a_mapping_is_drafted_for_a_format_that_is_not_known_and_read_with_what_
     assert next_step == "trace check 'my runs.json' --trace-mapping map.yaml"
     checked = cli("trace", "check", "my runs.json", "--trace-mapping", "map.yaml")
     assert (checked.status, "1 model call, 1 tool call" in checked.out) == (0, True)
+    (tmp_path / "-runs.json").write_text(json.dumps(OWN_TRACE))
+    assert "trace check ./-runs.json --trace-mapping" in cli("trace", "map", "--", "-runs.json").err
     before = (tmp_path / "map.yaml").read_bytes()
     again = cli("trace", "map", "my runs.json", "-o", "map.yaml")
     assert (again.status, "exists already" in again.err) == (1, True)
@@ -444,7 +446,7 @@ def test_no_mapping_is_drafted_for_a_known_format_nor_for_what_has_no_steps(cli,
         '{"format": "weighbridge", "steps": [{"type": "magic"}]}'
     )
     for file, why in (
-        ("scores.json", "none of its arrays of objects is like the steps of a run"),
+        ("scores.json", "nothing in its 1 object, the entries of /rows, tells calls"),
         ("case.jsonl", "no trace, but the inputs agent_response"),
         ("text.log", "not JSON"),
         ("damaged.json", "magic"),
@@ -453,6 +455,28 @@ def test_no_mapping_is_drafted_for_a_known_format_nor_for_what_has_no_steps(cli,
         ended = cli("trace", "map", file, "-o", "map.yaml")
         assert (ended.status, why in ended.err, file in ended.err) == (1, True, True)
     assert not (tmp_path / "map.yaml").exists()
+
+
+def test_a_mapping_is_drafted_for_a_known_format_only_if_that_does_not_read_all(cli, tmp_path):
+    call = {"tool": "f", "args": {"q": 1}}
+    messages = [
+        {"role": "user", "content": "Find it."},
+        {"role": "assistant", "content": "", "invocations": [call]},
+        {"role": "assistant", "content": "It is here."},
+    ]
+    (tmp_path / "calls.jsonl").write_text(json.dumps({"messages": messages}) + "\n")
+    drafted = cli("trace", "map", "calls.jsonl")
+    assert "# Without a mapping it would be read as openai-chat, and its tool calls are not known." in drafted.out  # fmt: skip
+    assert "2 model calls, 1 tool call" in drafted.err
+    own = {"goal": "x", "steps": [{"kind": "llm", "text": "I look."}, {"kind": "tool", **call}]}
+    chat = {"messages": messages[::2]}
+    (tmp_path / "mixed.jsonl").write_text(f"{json.dumps(chat)}\n{json.dumps(own)}\n")
+    assert (
+        "1 would be read as openai-chat without a mapping" in cli("trace", "map", "mixed.jsonl").out
+    )
+    (tmp_path / "no_draft.jsonl").write_text(f'{json.dumps(chat)}\n{{"x": 1}}\n{{"x": 2}}\n')
+    ended = cli("trace", "map", "no_draft.jsonl")
+    assert (ended.status, "no draft can be made" in ended.err) == (1, True)
 
 
 def test_a_table_of_spans_in_text_is_refused_with_how_to_map_it(cli, tmp_path):

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 _NO_ERRORS = frozenset({"", "0", "false", "none", "null"})  #: texts
 
 FailingValues = dict[str, tuple[Any, ...]]
-"""Values that show a failure, such as `false` or `timeout`, by the JSON Pointers of where they stand."""
+"""Values that show a failure, such as `false`, `timeout` or the beginning `Error*`, by the JSON Pointers of where they stand."""
+_SHOWN = 200  #: characters of a text that is a failure by its beginning
 
 
 def first_error(recorded: Iterable[Any]) -> str | bool | None:
@@ -41,10 +42,17 @@ def shown_failure(found: Mapping[str, Any], failing: FailingValues) -> str | Non
     """Return the first value that shows a failure, in words such as `success: false`; `found` has the values at the pointers."""
     for pointer, values in failing.items():
         held = found.get(pointer)
-        if any(_are_equal(held, value) for value in values):
+        if any(_shows(held, value) for value in values):
             name = pointer.rpartition("/")[2] or "value"
-            return f"{name}: {held if isinstance(held, str) else json.dumps(held)}"
+            return f"{name}: {held[:_SHOWN] if isinstance(held, str) else json.dumps(held)}"
     return None
+
+
+def _shows(held: Any, value: Any) -> bool:
+    """Return whether a value is one that shows a failure, or a text with the beginning of one that ends with `*`."""
+    if isinstance(value, str) and isinstance(held, str) and value.endswith("*") and value != "*":
+        return held.startswith(value[:-1])
+    return _are_equal(held, value)
 
 
 def _are_equal(held: Any, value: Any) -> bool:

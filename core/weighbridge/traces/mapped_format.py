@@ -5,8 +5,6 @@ The values at the pointers are put into the native form, which the native import
 
 from __future__ import annotations
 
-import math
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +19,8 @@ from weighbridge.traces.json_pointers import (
     entries_at,
     resolve,
 )
+from weighbridge.traces.mapped_calls import OpenCalls
+from weighbridge.traces.mapped_durations import DURATIONS, with_durations
 from weighbridge.traces.mapped_errors import no_steps, no_type, unknown_type, wrong_field
 from weighbridge.traces.mapped_failures import first_error, shown_failure
 from weighbridge.traces.mapped_types import RESULT, SKIP, StepTypes
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weighbridge.traces.mapped_failures import FailingValues
     from weighbridge.traces.model import Trace
 
-_ERROR, _DURATION = "error", "duration_ms"
+_ERROR = "error"
 #: Fields that may be an object of facts with names of the user's choice.
 OF_OWN_PARTS = ("metadata", "arguments")
 #: Parts of a field that have pointers of their own, by field.
@@ -40,16 +40,16 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "usage": Usage.__struct_fields__,
     "counts": Counts.__struct_fields__,
 }
-RUN_FIELDS = (
-    *("id", "tools", "metadata", "usage", "cost_usd", "counts", "started_at", "ended_at"),
-    _DURATION,
-)
+_TIMES = ("started_at", "ended_at", *DURATIONS)
+RUN_FIELDS = ("id", "tools", "metadata", "usage", "cost_usd", "counts", *_TIMES)
 STEP_FIELDS = (
     *("id", "parent_id", "name", "input", "output", "arguments", "error", "model", "usage"),
-    *("finish_reason", "cost_usd", "started_at", "ended_at"),
+    *("finish_reason", "cost_usd", *_TIMES),
 )
-CALL_FIELDS = ("id", "name", "arguments", "output", "error", "started_at", "ended_at")
-RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at")
+CALL_FIELDS = ("id", "name", "arguments", "output", "error", *_TIMES)
+RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at", *DURATIONS)
+_SHOWING_MODEL_CALLS = frozenset({"llm", "tool", "agent"})
+_NO_MODEL_CALLS = "the trace mapping has no model calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,23 @@ class MappedFormat:
         for number, (_, item) in enumerate(listed, 1):
             steps.add(item, number)
         recorded = use.picked(value, "", self.run)
-        if type(duration := recorded.get(_DURATION)) is float and math.isfinite(duration):
-            recorded[_DURATION] = math.ceil(duration)
         found = {"format": native.FORMAT, **recorded, "steps": steps.finished()}
         try:
+            found = with_durations(found)
             (trace,) = native.IMPORTER.read(found)
         except TraceError as error:
             raise wrong_field(error, steps.origins, self.pointers()) from None
+        if self._knows_model_calls(found["steps"]):
+            return found, trace
+        found["missing"] = {"llm_calls": _NO_MODEL_CALLS, **trace.missing}
+        (trace,) = native.IMPORTER.read(found)
         return found, trace
+
+    def _knows_model_calls(self, steps: list[dict[str, Any]]) -> bool:
+        """Return whether a trace without a model call has none, or other steps show to the native importer that one is missing."""
+        is_stated = "llm_calls" in self.run.get("counts", ())
+        has_calls = any(step["type"] in _SHOWING_MODEL_CALLS for step in steps)
+        return not self.types or is_stated or has_calls or "llm" in self.types.values()
 
 
 class _Steps:
@@ -128,9 +137,7 @@ class _Steps:
         self._steps: list[dict[str, Any]] = []
         #: For each step made, the number of the step of the source, and the section of the mapping it is made by.
         self.origins: list[tuple[int, str]] = []
-        self._calls: dict[str, dict[str, Any]] = {}  #: calls without a result, by ID
-        #: Calls in order; some of them may have results by now.
-        self._open: deque[dict[str, Any]] = deque()
+        self._open = OpenCalls()
 
     def add(self, item: Any, number: int) -> None:
         """Add a step, with the calls and results in it."""
@@ -151,7 +158,7 @@ class _Steps:
         if kind == "tool":
             own = [step, *(call for call in own if call is not step)]
         for call in own:
-            self._wait(call)
+            self._open.add(call)
         if form.results_at and form.results_at == form.calls_at:
             for call, held in calls:
                 self._result_of_step(self._picked(held, "results", form.results), [call], step)
@@ -185,21 +192,6 @@ class _Steps:
         """Yield the calls or the results in a step: the items of an array, or one object."""
         held = None if pointer is None else self._use.resolved(item, f"{section}.at", pointer)
         yield from held if type(held) is list else () if held is None else (held,)
-
-    def _first_open(self) -> dict[str, Any] | None:
-        """Return the first call that has no result yet, for a result that does not name its call."""
-        while self._open:
-            call = self._open.popleft()
-            if "output" not in call:
-                return call
-        return None
-
-    def _wait(self, call: dict[str, Any]) -> None:
-        if "output" not in call:
-            self._open.append(call)
-            call_id = id_of(call.get("id"))
-            if call_id:
-                self._calls[call_id] = call
 
     def finished(self) -> list[dict[str, Any]]:
         """Return the steps in the native form."""
@@ -240,8 +232,7 @@ class _Steps:
             self._result(recorded)
 
     def _result(self, recorded: dict[str, Any]) -> None:
-        call_id = id_of(recorded.pop("call_id", None))
-        call = self._calls.pop(call_id, None) if call_id else self._first_open()
+        call = self._open.taken(recorded.pop("call_id", None), recorded.get("name"))
         if call is None:
             self._append({"type": "other", **recorded}, "results")
         else:
@@ -258,7 +249,7 @@ class _Steps:
         """
         if recorded.keys().isdisjoint(("output", _ERROR)):
             return
-        if id_of(recorded.get("call_id")) in self._calls:
+        if self._open.has(recorded.get("call_id")):
             self._result(recorded)
             return
         recorded.pop("call_id", None)

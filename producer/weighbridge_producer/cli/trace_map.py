@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import orjson
 import typer
 
-from weighbridge.errors import InputError, MappingNeededError, OutputError, TraceError
+from weighbridge.errors import (
+    InputError,
+    MappingNeededError,
+    OutputError,
+    TraceError,
+    UnknownTraceFormatError,
+)
 from weighbridge.jobs.error_codes import ErrorCode
 from weighbridge.text import pluralize
 from weighbridge_producer.cli import options as opt
@@ -19,7 +25,10 @@ from weighbridge_producer.cli.show import err, out, print_json, shown, stdout_by
 from weighbridge_producer.cli.trace_check import checked_file, print_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from weighbridge.errors import Fault
+    from weighbridge.traces import Trace
     from weighbridge_producer.cli.trace_check import CheckedFile
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
 
@@ -58,10 +67,11 @@ def draft_mapping(
         raise InputError(f"{file!r} is not a file", "a draft is made from one file of JSON")
     if output and Path(output).exists():
         raise OutputError(f"{output!r} exists already; write the draft to another file")
-    if known := _known_format(file):
-        _print_known(file, known, as_json=as_json)
+    known = _known_format(file)
+    if known and not known.why:
+        _print_known(file, known.format, as_json=as_json)
         return
-    drafted = _drafted(path, file)
+    drafted = _drafted(path, file, known.why if known else "")
     if output:
         _write(Path(output), drafted.text)
     commands = _commands(file, output or _MAPPING)
@@ -83,7 +93,7 @@ class _Drafted(NamedTuple):
     checked: CheckedFile
 
 
-def _drafted(path: Path, file: str) -> _Drafted:
+def _drafted(path: Path, file: str, why: str) -> _Drafted:
     """Return the draft for a file; raises InputError, with the file's name as it was given, if none can be made."""
     from weighbridge_producer.input.trace_drafts.beginning import read_beginning
     from weighbridge_producer.input.trace_drafts.draft_text import comment, remarks_in, text_of
@@ -97,14 +107,22 @@ def _drafted(path: Path, file: str) -> _Drafted:
     headers = [
         f"A draft of a trace mapping for {comment(path.name)}, made from {beginning.what} by `weighbridge trace map`.",
         "Check each line that has a remark. docs/how-to/write-an-importer.md explains the keys.",
+        *([why] if why else []),
     ]
     text = text_of(draft, headers)
     checked = _checked(path, beginning, text)
     return _Drafted(beginning.what, beginning.is_whole, text, remarks_in(draft), checked)
 
 
-def _known_format(file: str) -> str:
-    """Return the format of the first trace in a file that is in a known one; empty if there is none.
+class _Known(NamedTuple):
+    """The format of a file that is known."""
+
+    format: str
+    why: str  #: why a mapping may be needed all the same; empty if it is not
+
+
+def _known_format(file: str) -> _Known | None:
+    """Return the known format of the first traces in a file, if one of them is in one.
 
     Raises InputError if it is a file of cases for graders of answers, or of damaged traces in a known format, and
     MappingNeededError if it is a table.
@@ -119,20 +137,32 @@ def _known_format(file: str) -> str:
             raise _EnoughError
 
     traces = Traces(file, None, lose)
+    found: list[Trace] = []
     try:
-        found = next(iter(traces), None)
+        found.extend(named.trace for named in islice(traces, _LINES_TRIED))
     except _EnoughError:
-        found = None
+        pass
     except MappingNeededError as error:
         if file.lower().endswith((".json", ".jsonl", ".ndjson")):
-            return ""
+            return None
         raise error from None
     if found:
-        return found.trace.format
+        return _Known(found[0].format, _why_mapped(found, faults))
     fault = traces.fault_of_all()
     fault = next((each for each in faults if each.code in _OF_KNOWN_FORMATS), fault)
     if fault and fault.code in {ErrorCode.MISSING_FIELD, *_OF_KNOWN_FORMATS}:
         raise InputError(f"{file!r}: {fault.message}", fault.hint)
+    return None
+
+
+def _why_mapped(traces: Sequence[Trace], faults: Sequence[Fault]) -> str:
+    """Return why a mapping may be needed though some traces are in a known format; empty if it is not."""
+    known = traces[0].format
+    if any(fault.code == UnknownTraceFormatError.code for fault in faults):
+        return f"Of the first traces, {len(traces):,} would be read as {known} without a mapping, and others not at all."
+    unread = (trace for trace in traces if "tool_calls" in trace.missing)
+    if any(all(step.type != "tool" for step in trace.steps) for trace in unread):
+        return f"Without a mapping it would be read as {known}, and its tool calls are not known."
     return ""
 
 
@@ -150,7 +180,7 @@ def _checked(path: Path, beginning: Beginning, text: str) -> CheckedFile:
         read = path
         if not beginning.is_whole:
             read = Path(folder) / "beginning.jsonl"
-            read.write_bytes(b"\n".join(map(orjson.dumps, beginning.values)))
+            read.write_bytes(beginning.text)
         checked = checked_file(str(read), read_trace_mapping(mapping_file), None, is_only=True)
     return replace(checked, file=str(path))
 
@@ -164,12 +194,17 @@ def _write(path: Path, text: str) -> None:
 
 
 def _commands(file: str, mapping: str) -> list[str]:
-    named = f"{shlex.quote(file)} --trace-mapping {shlex.quote(mapping)}"
+    named = f"{_argument(file)} --trace-mapping {_argument(mapping)}"
     return [f"weighbridge trace check {named}", f"weighbridge run {named} --grader loop"]
 
 
+def _argument(file: str) -> str:
+    """Return the name of a file as a command takes it, which is no option if it begins like one."""
+    return shlex.quote(f"./{file}" if file.startswith("-") else file)
+
+
 def _print_known(file: str, known: str, *, as_json: bool) -> None:
-    command = f"weighbridge trace check {shlex.quote(file)}"
+    command = f"weighbridge trace check {_argument(file)}"
     if as_json:
         fields: dict[str, Any] = {"file": file, "format": known, "mapping": None}
         print_json({**fields, "commands": [command]})

@@ -408,6 +408,92 @@ def test_values_that_show_a_failure_are_named_by_the_mapping(step, error):
     }
 
 
+def test_a_failure_may_be_shown_by_the_beginning_of_a_text():
+    form = MappedFormat(
+        steps="",
+        type=("",),
+        types={"*": "tool"},
+        failed_when={"step": {"/out": ("Error*", "*")}},
+    )
+    texts = ["Error: no such file", "no Error", "*", ["Error"], "error"]
+    errors = [step.error for step in form.read([{"out": text} for text in texts]).steps]
+    assert errors == ["out: Error: no such file", None, "out: *", None, None]
+
+
+TIMED = MappedFormat(
+    steps="/steps",
+    run=at({"duration_s": "/took"}),
+    type=("",),
+    types={"*": "llm"},
+    step=at({"started_at": "/from", "ended_at": "/to", "duration_ms": "/ms", "duration_s": "/s"}),
+)
+
+
+def test_a_step_ends_after_its_duration_or_begins_before_it():
+    steps = [{"from": "1970-01-01T00:00:10Z", "ms": 1500.5}, {"to": 30, "s": 2}, {"from": 40}]
+    trace = TIMED.read({"steps": steps})
+    times = [(step.started_at, step.ended_at) for step in trace.steps]
+    second = 10**9
+    assert times == [
+        (10 * second, 11_500_500_000),
+        (28 * second, 30 * second),
+        (40 * second, None),
+    ]
+    assert trace.least_duration_ms is None
+    late, early = TIMED.read({"steps": [{"from": 2**33, "s": 10**9}, {"to": 5, "s": 6}]}).steps
+    assert (late.ended_at, early.started_at) == (None, None)
+
+
+def test_a_run_whose_steps_have_durations_and_no_times_took_at_least_as_long_as_all_of_them():
+    trace = TIMED.read({"steps": [{"ms": 1500}, {"s": 2.0001}, {}]})
+    assert (trace.least_duration_ms, trace.duration_ms) == (3501, None)
+    trace = TIMED.read({"took": 9.5, "steps": [{"ms": 1500}]})
+    assert (trace.least_duration_ms, trace.duration_ms) == (None, 9500)
+
+
+@pytest.mark.parametrize("duration", ["2 s", True, -1, 1e300, float("nan"), []])
+def test_a_duration_that_is_no_number_is_refused(duration):
+    with pytest.raises(TraceError, match="step 2: duration_ms must be a number") as refused:
+        TIMED.read({"steps": [{}, {"ms": duration}]})
+    assert refused.value.message.endswith(", at '/ms'")
+    assert refused.value.hint is not None
+    assert "point step.duration_ms of the trace mapping to such a value" in refused.value.hint
+
+
+def test_a_result_states_how_long_its_call_took():
+    form = MappedFormat(
+        steps="",
+        type=("/kind",),
+        types={"call": "tool", "end": "result"},
+        step=at({"started_at": "/at"}),
+        results=at({"duration_ms": "/ms"}),
+    )
+    (call,) = form.read([{"kind": "call", "at": 5}, {"kind": "end", "ms": 7}]).steps
+    assert (call.ended_at or 0) - (call.started_at or 0) == 7 * 10**6
+
+
+def test_model_calls_are_not_known_if_the_mapping_has_none():
+    form = MappedFormat(steps="/steps", type=("/kind",), types={"call": "tool", "*": "other"})
+    for steps in ([], [{"kind": "x"}], [{"kind": "call"}]):
+        assert "llm_calls" in form.read({"steps": steps}).missing
+    reason = form.read({"steps": []}).missing["llm_calls"]
+    assert reason == "the trace mapping has no model calls"
+    assert "timing" in form.read({"steps": []}).missing
+
+
+def test_a_run_has_no_model_call_if_the_mapping_has_some_or_the_run_states_it():
+    known = MappedFormat(steps="/steps", type=("/kind",), types={"say": "llm", "*": "other"})
+    stated = MappedFormat(
+        steps="/steps",
+        run=at({"counts": {"llm_calls": "/n"}}),
+        type=("/kind",),
+        types={"*": "other"},
+    )
+    native_words = MappedFormat(steps="/steps", type=("/kind",))
+    for form in (known, stated, native_words):
+        assert "llm_calls" not in form.read({"steps": [], "n": 0}).missing
+
+
 def test_types_match_whole_words_before_beginnings_and_the_longest_of_these_first():
     types = {"call::*": "tool", "call::end*": "skip", "call::ended": "llm", "*": "other"}
     form = MappedFormat(steps="", type=("/type",), types=types)
@@ -436,3 +522,21 @@ def test_steps_may_be_the_values_of_an_object(nodes):
     assert [step.type for step in form.read({"nodes": nodes}).steps] == ["llm", "tool"]
     with pytest.raises(TraceError, match="no array of steps at '/nodes/\\*'"):
         form.read({"nodes": 5})
+
+
+def test_a_result_without_an_id_belongs_to_the_first_call_with_its_name():
+    form = MappedFormat(
+        steps="",
+        step=at({"name": "/tool"}),
+        type=("/kind",),
+        types={"call": "tool", "result": "result"},
+        results=at({"name": "/tool", "output": "/said"}),
+    )
+    rows = [{"kind": "call", "tool": name} for name in ("f", "g", "f")]
+    said = [("g", "1"), ("f", "2"), ("of another name", "3"), ("g", "too many")]
+    rows += [{"kind": "result", "tool": name, "said": text} for name, text in said]
+    steps = [(step.type, step.name, step.output) for step in form.read(rows).steps]
+    assert steps == [
+        *(("tool", "f", "2"), ("tool", "g", "1"), ("tool", "f", "3")),
+        ("other", "g", "too many"),
+    ]

@@ -36,6 +36,14 @@ from weighbridge.traces.fields import (
     time_of,
     usage_of,
 )
+from weighbridge.traces.formats.hermes_dumps import (
+    BODY_FIELDS,
+    DUMP_FIELDS,
+    DUMPED,
+    body_of,
+    is_dump,
+    messages_of,
+)
 from weighbridge.traces.formats.hermes_rows import is_row, session_of
 from weighbridge.traces.importer import Importer
 from weighbridge.traces.stored_rows import (
@@ -61,9 +69,6 @@ _ERROR = "Error"  #: prefix of the text that a failed tool returns
 _NOTE = "\n\n["  #: start of a note that Hermes appends to a result; no string within JSON has a line break
 _SAVED = frozenset({"session_start", "last_updated", "message_count"})
 _EXPORTED = frozenset({"source", "started_at", "message_count", "tool_call_count"})
-_DUMPED = frozenset({"session_id", "reason", "request"})
-_DUMP_FIELDS = _DUMPED | {"timestamp"}
-_BODY_FIELDS = frozenset({"model", "messages", "tools"})
 #: Prefixes of the message that stands for earlier ones in a request.
 _SUMMARY = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")
 _FIELDS = MESSAGE_FIELDS | {"session_id", "finish_reason", "active", "compacted", "call_id"}
@@ -85,18 +90,11 @@ def _matches(value: Any) -> bool:
     held = object_of(value)
     if type(held.get(SESSION)) is dict:
         return are_rows(held.get(ROWS), is_row)
-    if held.keys() >= _DUMPED:
-        body = _body(held)
-        return are_messages(body.get("messages")) and "system" not in body
+    if held.keys() >= DUMPED:
+        return is_dump(held)
     return (held.keys() >= _SAVED or held.keys() >= _EXPORTED) and _are_messages(
         held.get("messages")
     )
-
-
-def _body(dump: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of a dumped request; one of Anthropic's API has the field `system`."""
-    request = object_of(dump.get("request"))
-    return object_of(request.get("body")) if "method" in request else {}
 
 
 def _is_meta(value: Any) -> bool:
@@ -159,11 +157,13 @@ def _session(held: dict[str, Any], notes: Notes, reasons: Mapping[Capability, st
 
 def _dumped(dump: dict[str, Any]) -> Trace:
     """Return the session up to a dumped request; its counts are lower bounds if a summary stands for earlier messages."""
-    body = _body(dump)
+    body = body_of(dump)
     about = {"session_id": dump.get("session_id"), "ended_at": dump.get("timestamp")}
-    messages, run = _conversation({**about, **body})
-    run.notes.add_fields(dump, _DUMP_FIELDS, "dump")
-    run.notes.add_fields(body, _BODY_FIELDS, "request")
+    messages, run = _conversation(
+        {**about, **body, "messages": body.get("messages") or messages_of(body)}
+    )
+    run.notes.add_fields(dump, DUMP_FIELDS, "dump")
+    run.notes.add_fields(body, BODY_FIELDS, "request")
     trace = read_messages(messages, "hermes", run, _REASONS)
     summary = next(filter(None, map(_summary, messages)), None)
     return replace(trace, missing={**missing_before_summary(summary), **trace.missing})

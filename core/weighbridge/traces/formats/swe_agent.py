@@ -1,4 +1,4 @@
-"""SWE-agent `.traj` files: the agent's thoughts, actions and observations, turn by turn."""
+"""SWE-agent `.traj` files, and the data of its web demo: the agent's thoughts, actions and observations, turn by turn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from weighbridge.traces.fields import (
     cost_of,
     counted,
     counts_of,
+    id_of,
     missing_of,
     object_of,
     objects_of,
@@ -23,7 +24,7 @@ from weighbridge.traces.fields import (
     text_of,
     usage_of,
 )
-from weighbridge.traces.formats import da_agent
+from weighbridge.traces.formats import da_agent, swe_agent_demo
 from weighbridge.traces.importer import Importer, damaged
 from weighbridge.traces.model import Step, Trace
 from weighbridge.traces.text_actions import missing_calls
@@ -73,6 +74,8 @@ class _Turn(Struct, frozen=True):
 def _matches(value: Any) -> bool:
     if da_agent.matches(value):  # its observations are those before the actions
         return False
+    if _demo_runs(value):
+        return True
     if type(value) is list:
         value = {"trajectory": value}
     if type(value) is not dict:
@@ -85,7 +88,21 @@ def _matches(value: Any) -> bool:
     return not entries and any("action" in item and "role" in item for item in history)
 
 
+def _demo_runs(value: Any) -> list[dict[str, Any]]:
+    """Return the runs of the web demo in a value; empty if it has others."""
+    runs = value if type(value) is list else [value]
+    return runs if runs and all(map(swe_agent_demo.is_run, runs)) else []
+
+
+def _parts(value: Any) -> list[tuple[str | None, Any]]:
+    """Return the runs of a list of the web demo's."""
+    runs = _demo_runs(value) if type(value) is list else []
+    return [(id_of(run.get("instance_id")), run) for run in runs] if len(runs) > 1 else []
+
+
 def _read(value: Any) -> list[Trace]:
+    if runs := _demo_runs(value):
+        return [trace for run in runs for trace in _read(swe_agent_demo.as_trajectory(run))]
     if type(value) is list:
         value = {"trajectory": value}
     notes = Notes()
@@ -239,17 +256,24 @@ IMPORTER = Importer(
     name="SWE-agent trajectories",
     matches=_matches,
     read=_read,
-    tried_on="real trajectories of SWE-agent, with demonstrations",
+    parts=_parts,
+    tried_on="real trajectories of SWE-agent, with demonstrations; real runs of its web demo",
     fields=(
-        ("id", "replay_config.problem_statement.id; of a step its number: s1, s2, ..."),
+        (
+            "id",
+            "replay_config.problem_statement.id, or instance_id; of a step its number: s1, s2, ...",
+        ),
         (
             "type",
             "each turn is llm, and its action tool; the prompts of history are system and user",
         ),
         ("name of a tool call", "the first word of action"),
         ("arguments of a tool call", 'the rest of action, as {"argument": ...}'),
-        ("output", "response, or thought; of a tool call, observation"),
-        ("model", "replay_config.agent.model.name"),
+        (
+            "output",
+            "response, or thought; of a tool call, observation, or output_terminal or output_editor of the web demo",
+        ),
+        ("model", "replay_config.agent.model.name, or model"),
         ("usage of the run", "info.model_stats.tokens_sent and tokens_received, where not 0"),
         ("cost_usd of the run", "info.model_stats.instance_cost, task_cost or total_cost"),
         ("counts of the run", "info.model_stats.api_calls, where not 0"),

@@ -109,7 +109,7 @@ def _marked(head: bytes) -> tuple[str, str] | None:
     )
 
 
-def _binary_fault(head: bytes) -> Fault | None:
+def binary_fault(head: bytes) -> Fault | None:
     """Return the fault for a binary file by its first bytes; None for text."""
     for start, what, hint in _BINARY:
         if head.startswith(start):
@@ -157,7 +157,7 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
     read: list[SourceLine] = []
     filled = 0
     for line in lines:
-        if not read and (fault := _binary_fault(line.raw[:_HEAD_BYTES])):
+        if not read and (fault := binary_fault(line.raw[:_HEAD_BYTES])):
             return iter((SourceLine(b"\n", fault, line.size),))
         read.append(line)
         content = line.raw.lstrip(JSON_SPACE)
@@ -169,13 +169,13 @@ def readable_lines(lines: Iterator[SourceLine]) -> Iterator[SourceLine]:
         filled += bool(content)
         if filled == _LINES:
             text = b"".join(each.raw for each in read)
-            fault = _binary_fault(text[:_HEAD_BYTES]) or _no_json(text)
+            fault = binary_fault(text[:_HEAD_BYTES]) or _no_json(text)
             return iter((SourceLine(b"\n", fault, sum(each.size for each in read)),))
     else:
         text = b"".join(each.raw for each in read)
         looks = next((what for pattern, what in _TEXTS if pattern.match(text)), None)
         known = _fault(f"not JSON, it looks like {looks}", _hint(looks)) if looks else None
-        if fault := _binary_fault(text[:_HEAD_BYTES]) or known:
+        if fault := binary_fault(text[:_HEAD_BYTES]) or known:
             return iter((SourceLine(b"\n", fault, len(text)),))
     return chain(read, lines)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.json_pointers import escaped, resolve
+from weighbridge_producer.input.trace_drafts.fact_names import STEPS, normal
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.beginning import Beginning
@@ -16,6 +19,7 @@ _KEYS = 60  #: of an object
 _ARRAYS = 60
 _ENTRIES = 3_000  #: looked at, of all arrays of a candidate together
 _RUNS = 1_000
+_COMPARED = 50  #: values under keys, of which each may be a run
 _KEY_LENGTH = 200
 
 
@@ -33,7 +37,12 @@ class Candidate:
     @property
     def entries(self) -> list[Any]:
         """The steps of all runs."""
-        return [entry for run in self.runs for entry in run][:_ENTRIES]
+        return list(islice(chain.from_iterable(self.runs), _ENTRIES))
+
+    @property
+    def first_entry(self) -> Any:
+        """The first step of all."""
+        return next(chain.from_iterable(self.runs), None)
 
 
 def candidates(beginning: Beginning) -> list[Candidate]:
@@ -49,7 +58,10 @@ def candidates(beginning: Beginning) -> list[Candidate]:
     if type(document) is not dict:
         return []
     found = []
-    for pointer in _arrays([document]):
+    by_key = _by_key(document)
+    for pointer, runs in by_key.items():
+        found += _under_keys(pointer, runs)
+    for pointer in _arrays([document], by_key):
         array = resolve(document, pointer)
         if _are_objects(array):
             found.append(Candidate(pointer, None, [document], [array]))
@@ -57,6 +69,58 @@ def candidates(beginning: Beginning) -> list[Candidate]:
     if beginning.is_one_line:
         found.append(Candidate("", None, [None], [[document]], has_lines=True))
     return found
+
+
+def _by_key(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the objects whose values may each be a run, by their pointers."""
+    found: dict[str, dict[str, Any]] = {}
+
+    def look(value: dict[str, Any], pointer: str, depth: int) -> None:
+        if (
+            len(value) > 1
+            and _are_alike(list(value.values())[:_COMPARED])
+            and not _are_parts(value)
+        ):
+            found[pointer] = value
+        elif depth > 1:
+            for key, held in list(value.items())[:_KEYS]:
+                if type(held) is dict and len(key) <= _KEY_LENGTH:
+                    look(held, f"{pointer}/{escaped(key)}", depth - 1)
+
+    look(document, "", _DEPTH)
+    return found
+
+
+def _are_alike(values: Sequence[Any]) -> bool:
+    """Return whether values are arrays of objects with the same keys, or objects of which most have an array at the same pointer."""
+    if all(map(_are_objects, values)):
+        return _have_keys_in_common([value[0] for value in values])
+    if not all(type(value) is dict for value in values):
+        return False
+    counts = Counter(pointer for value in values for pointer in _arrays([value]))
+    return any(count > 1 and 2 * count > len(values) for count in counts.values())
+
+
+def _have_keys_in_common(objects: Sequence[dict[str, Any]]) -> bool:
+    """Return whether most of the objects have at least half of the keys of the first."""
+    first = objects[0].keys()
+    alike = sum(2 * len(first & each.keys()) >= len(first | each.keys()) for each in objects)
+    return 2 * alike > len(objects) and alike > 1
+
+
+def _are_parts(value: dict[str, Any]) -> bool:
+    """Return whether the values of an object are parts of one run, by the names of arrays of steps."""
+    return any(normal(key) in STEPS for key in list(value)[:_KEYS])
+
+
+def _under_keys(pointer: str, runs: dict[str, Any]) -> Iterator[Candidate]:
+    """Yield the arrays of runs under keys, which are their ids."""
+    held = list(runs.values())[:_RUNS]
+    traces = f"{pointer}/*"
+    if type(held[0]) is list:
+        yield Candidate("", traces, held, held)
+    else:
+        yield from _nested(held, traces)
 
 
 def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
@@ -71,7 +135,7 @@ def _nested(owners: Sequence[Any], traces: str | None) -> Iterator[Candidate]:
         if (
             all(_are_objects(array) or not array for array in held)
             and any(held)
-            and without < len(held)
+            and without <= len(held)
         ):
             # Without a pointer to the traces, a list is one only if each of its items has the array.
             at = None if traces == "" and not without and len(objects) == len(owners) else traces
@@ -82,15 +146,18 @@ def _are_objects(array: Any) -> bool:
     return type(array) is list and bool(array) and all(type(each) is dict for each in array)
 
 
-def _arrays(objects: Sequence[Any]) -> list[str]:
-    """Return the pointers to arrays in objects, through objects alone, in the order in which they are found."""
+def _arrays(objects: Sequence[Any], without: Collection[str] = ()) -> list[str]:
+    """Return the pointers to arrays in objects, through objects alone, in the order in which they are found.
+
+    What is at some pointers is not looked into.
+    """
     found: dict[str, None] = {}
 
     def look(value: Any, pointer: str, depth: int) -> None:
         for key in list(value)[:_KEYS]:
             held = value[key]
             inner = f"{pointer}/{escaped(key)}"
-            if len(key) > _KEY_LENGTH or len(found) >= _ARRAYS:
+            if len(key) > _KEY_LENGTH or len(found) >= _ARRAYS or inner in without or key == "*":
                 continue
             if type(held) is list:
                 if held and type(held[0]) is dict:
@@ -98,6 +165,6 @@ def _arrays(objects: Sequence[Any]) -> list[str]:
             elif type(held) is dict and depth > 1:
                 look(held, inner, depth - 1)
 
-    for each in objects:
+    for each in objects if "" not in without else ():
         look(each, "", _DEPTH)
     return list(found)

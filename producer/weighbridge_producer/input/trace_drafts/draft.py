@@ -38,13 +38,14 @@ class Draft:
         ""  #: `together`, or the pointer to a run's id; empty if the file's lines are not joined
     )
     by_remark: str = ""
+    is_log: bool = False  #: True if it is not certain that all lines are of one run
     traces_remark: str = ""
     steps_remark: str = ""
     kinds: tuple[str, ...] = ()
     types: dict[str, Typed] = field(default_factory=dict)
-    calls_at: str = ""
+    calls_at: str | None = None
     calls_remark: str = ""
-    results_at: str = ""
+    results_at: str | None = None
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  #: on the whole
 

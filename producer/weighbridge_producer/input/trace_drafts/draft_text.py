@@ -75,10 +75,12 @@ def _lines(draft: Draft, headers: Sequence[str]) -> Iterator[str]:
     yield from _fields(draft.lines, "step", "  ")
     for section, at in (("calls", draft.calls_at), ("results", draft.results_at)):
         fields = list(_fields(draft.lines, section, "  "))
-        if at or fields:
-            is_open = at or any(line.section == section and line.is_active for line in draft.lines)
+        if at is not None or fields:
+            is_open = at is not None or any(
+                line.section == section and line.is_active for line in draft.lines
+            )
             yield f"{section}:" if is_open else f"# {section}:"
-            if at:
+            if at is not None:
                 yield _noted(
                     f"  at: {quoted(at)}", draft.calls_remark if section == "calls" else ""
                 )

@@ -1,57 +1,88 @@
-"""Events that words tell apart: what these words stand for, and which further ones tell apart what they do not."""
+"""Steps that are events, which a word tells apart."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from weighbridge.text import pluralize
 from weighbridge.traces.mapped_types import NOTHING, OTHERWISE, STEP_TYPES
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.evidence import calls_in, tool_name
+from weighbridge_producer.input.trace_drafts.halves import take_halves
 from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL, meaning_of
-from weighbridge_producer.input.trace_drafts.observed import At, Observed, is_word
-from weighbridge_producer.input.trace_drafts.shape import OTHER, Shape, Typed
-from weighbridge_producer.input.trace_drafts.usual_facts import calls_in, tool_name
+from weighbridge_producer.input.trace_drafts.observed import (
+    At,
+    Observed,
+    is_word,
+)
+from weighbridge_producer.input.trace_drafts.shape import (
+    MOST,
+    OTHER,
+    WORDS_LISTED,
+    Shape,
+    Typed,
+)
+from weighbridge_producer.input.trace_drafts.turn_results import take_results
 
-WORDS_LISTED = 60
 _KINDS_READ = 300  #: distinct words at a pointer; names and texts have more
 _UNKNOWN_LISTED = 20
-_SEPARATOR = re.compile(r"[._:/ -]")
+_FEW_KINDS = 12
+_CALLS = frozenset(["action", "tool", "function", "toolcall"])  #: objects whose kinds are of calls
 
 
 def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     """Return the types of events that a word tells apart."""
-    kinds = [at for at in seen.all() if may_be_kind(at)]
-    kind = _likeliest(kinds, range(seen.count))
+    kinds = kinds_in(seen)
+    kind = likeliest(kinds, range(seen.count))
     if kind is None:
         return None
     words = dict(zip(kind.entries, kind.values, strict=True))
     shape = Shape(entries, kinds=(kind.pointer,))
-    _take_further_words(shape, [at for at in kinds if at is not kind], words)
-    _set_words(shape, Counter(words.values()))
-    _take_halves(shape, [at for at in kinds if at is not kind], words)
+    is_speaker = kind.keys[-1] in names.SPEAKER
+    second = _further_words(shape, [at for at in kinds if at is not kind], words, is_speaker)
+    is_speaker |= second is not None and second.keys[-1] in names.SPEAKER
+    set_words(shape, Counter(words.values()), is_speaker=is_speaker)
     _add_without_kind(shape, words)
+    _add_odd_words(shape, seen)
+    take_halves(shape)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
     shape.is_chat = kind.keys[-1] == "role"
     shape.calls = calls_in(Observed(shape.of_type(LLM)))
     if shape.calls:
+        take_results(shape)
         _take_tools_for_results(shape)
     elif 0 < shape.type_of.count(LLM) < shape.type_of.count(TOOL):
         shape.notes.append("Fewer model calls than tool calls: answers that only call a tool may have no step of their own, and are then not counted.")  # fmt: skip
     return shape
 
 
-def may_be_kind(at: At) -> bool:
-    """Return whether the values at a pointer may be words that tell kinds of steps apart."""
-    is_within_call = len(at.keys) == 2 and at.keys[0] in {"action", "tool", "function", "toolcall"}
-    if len(at.keys) > 2 or at.keys[-1] not in names.KIND or is_within_call:
-        return False
-    return all(map(is_word, at.values)) and len(set(at.values)) <= _KINDS_READ
+def kinds_in(seen: Observed) -> list[At]:
+    """Return the words that may tell the kinds of steps apart, without values that are none, of which there are few."""
+    return [
+        _words_at(at)
+        for at in seen.all()
+        if len(at.keys) <= 2
+        and at.keys[-1] in names.KIND
+        and not (len(at.keys) == 2 and at.keys[0] in _CALLS)
+        and _are_kinds(at.values)
+    ]
 
 
-def _likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
+def _are_kinds(values: Sequence[Any]) -> bool:
+    words = [value for value in values if is_word(value)]
+    return len(words) >= MOST * len(values) and len(set(words)) <= _KINDS_READ
+
+
+def _words_at(at: At) -> At:
+    each = zip(at.entries, at.values, strict=True)
+    words = {number: value for number, value in each if is_word(value)}
+    return replace(at, values=list(words.values()), entries=list(words))
+
+
+def likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
     """Return the words of which most are known to be of calls, in some of the entries; None if none is."""
     best: At | None = None
     most = (0, 0)
@@ -59,7 +90,8 @@ def _likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
         held = [
             word for number, word in zip(at.entries, at.values, strict=True) if number in within
         ]
-        meant = map(meaning_of, held)
+        is_speaker = at.keys[-1] in names.SPEAKER
+        meant = [meaning_of(word, is_speaker=is_speaker) for word in held]
         sure = sum(1 for each in meant if each and each.type in {LLM, TOOL, RESULT})
         rank = (sure, -names.KIND.index(at.keys[-1]))
         if sure and (best is None or rank > most):
@@ -67,33 +99,41 @@ def _likeliest(kinds: Sequence[At], within: Collection[int]) -> At | None:
     return best
 
 
-def _take_further_words(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
-    """Tell the steps apart whose word is not known by another one, as in `type: message` and `role: assistant`."""
-    unknown = {number for number, word in words.items() if meaning_of(word) is None}
-    second = _likeliest(others, unknown)
-    if second is None:
-        return
-    further = dict(zip(second.entries, second.values, strict=True))
-    without = {words[number] for number in unknown if number not in further}
-    taken = {number for number in unknown if words[number] not in without}
-    if any(meaning_of(further[number]) for number in taken):
-        shape.kinds = (*shape.kinds, second.pointer)
-        words.update({number: further[number] for number in taken})
+def _further_words(
+    shape: Shape, others: Sequence[At], words: dict[int, str], is_speaker: bool
+) -> At | None:
+    """Tell the steps apart that have no known word by another one, as in `type: message` and `role: assistant`; return that."""
+    known = {number for number, word in words.items() if meaning_of(word, is_speaker=is_speaker)}
+    without = [number for number in range(len(shape.entries)) if number not in words]
+    if (second := likeliest(others, words.keys() - known)) is not None:
+        further = dict(zip(second.entries, second.values, strict=True))
+        lacking = {words[number] for number in words.keys() - known if number not in further}
+        taken = {number for number in words.keys() - known if words[number] not in lacking}
+    elif (second := kind_of(others, without)) is not None:
+        further = dict(zip(second.entries, second.values, strict=True))
+        taken = further.keys() & set(without)
+    else:
+        return None
+    if not taken:
+        return None
+    shape.kinds = (*shape.kinds, second.pointer)
+    words.update({number: further[number] for number in taken})
+    return second
 
 
-def _take_halves(shape: Shape, others: Sequence[At], words: dict[int, str]) -> None:
-    """Leave out the beginnings of steps whose ends are steps of their own."""
-    for at in others:
-        found = {word: _last_word(word) for word in at.values}
-        begins = [word for word, name in found.items() if name in names.BEGINS]
-        is_half = begins and len(begins) < len(found)
-        if is_half and all(name in names.BEGINS | names.HALVES_ENDED for name in found.values()):
-            shape.kinds = (at.pointer, *shape.kinds)
-            remark = "the beginning of a step: its end is a step of its own, and is what counts"
-            shape.types = {word: Typed(OTHER, remark) for word in begins} | shape.types
-            each = zip(at.entries, at.values, strict=True)
-            words.update({number: word for number, word in each if word in begins})
-            return
+def kind_of(others: Sequence[At], without: Sequence[int]) -> At | None:
+    """Return the words that nearly all of the steps have that have none so far, if these are few, and none is known of calls.
+
+    Known ones may be of calls that other steps record, too.
+    """
+    for at in others if without else ():
+        held = dict(zip(at.entries, at.values, strict=True))
+        found = {held[number] for number in without if number in held}
+        meant = [meaning.type for word in found if (meaning := meaning_of(word))]
+        has = sum(number in held for number in without)
+        if has >= MOST * len(without) and 1 < len(found) <= _FEW_KINDS:
+            return None if {TOOL, RESULT} & set(meant) else at
+    return None
 
 
 def _take_tools_for_results(shape: Shape) -> None:
@@ -105,13 +145,9 @@ def _take_tools_for_results(shape: Shape) -> None:
     shape.type_of = [RESULT if of == TOOL else of for of in shape.type_of]
 
 
-def _last_word(text: str) -> str:
-    """Return the last of the words that dots or the like separate, as in `item.started`."""
-    return names.normal(_SEPARATOR.split(text)[-1])
-
-
-def _set_words(shape: Shape, counts: Counter[str]) -> None:
-    meant = {word: meaning_of(word) for word in counts}
+def set_words(shape: Shape, counts: Counter[str], *, is_speaker: bool = False) -> None:
+    """Set the types that words stand for, with remarks on those that are not known."""
+    meant = {word: meaning_of(word, is_speaker=is_speaker) for word in counts}
     has_calls = any(each and each.type == TOOL for each in meant.values())
     has_answers = any(each and each.type == LLM and not each.is_request for each in meant.values())
     unknown = [word for word, each in meant.items() if each is None]
@@ -190,6 +226,15 @@ def _add_without_kind(shape: Shape, by_entry: dict[int, str]) -> None:
     if lacking:
         have = "has" if lacking == 1 else "have"
         shape.types[NOTHING] = Typed(OTHER, f"{pluralize(lacking, 'step')} {have} none of these")
+
+
+def _add_odd_words(shape: Shape, seen: Observed) -> None:
+    """Add that steps with another value in place of a word are no calls."""
+    held = [value for pointer in shape.kinds if (at := seen.at(pointer)) for value in at.values]
+    odd = sum(value != "" and not is_word(value) for value in held)
+    if odd:
+        remark = f"{pluralize(odd, 'step')} with another value in place of a word"
+        shape.types.setdefault(OTHERWISE, Typed(OTHER, remark))
 
 
 def _own_keys(shape: Shape) -> frozenset[str]:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.traces.json_pointers import unescaped
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.added_lines import (
+    ESTIMATED,
+    remark_on_cost,
+    remark_on_total,
+)
 from weighbridge_producer.input.trace_drafts.draft import Line
+from weighbridge_producer.input.trace_drafts.evidence import token_counts
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
@@ -16,19 +22,13 @@ from weighbridge_producer.input.trace_drafts.observed import (
     is_id,
     is_word,
 )
-from weighbridge_producer.input.trace_drafts.usual_facts import (
-    ESTIMATED,
-    remark_on_cost,
-    remark_on_total,
-    token_counts,
-)
+from weighbridge_producer.input.trace_drafts.time_lines import duration_of
 
 if TYPE_CHECKING:
     from weighbridge_producer.input.trace_drafts.draft import Draft
     from weighbridge_producer.input.trace_drafts.shape import Shape
 
 _METADATA_SHOWN = 6
-_FIRST = "/0"  #: of the lines of a run, if it has but one
 
 
 def run_lines(draft: Draft, owners: Sequence[Any], shape: Shape) -> None:
@@ -42,21 +42,20 @@ def run_lines(draft: Draft, owners: Sequence[Any], shape: Shape) -> None:
     has_usage = any(line.name.startswith("usage.") and line.is_active for line in draft.lines)
     _usage(draft.lines, seen, has_usage=has_usage)
     _counts(draft.lines, seen)
-    duration = seen.find(names.DURATION_MS, is_count, depth=1)
-    if duration:
-        draft.lines.append(Line("", "duration_ms", (duration.pointer,)))
+    _duration(draft.lines, seen)
     _metadata(draft.lines, seen, used)
 
 
 def totals_lines(draft: Draft, seen: Observed) -> None:
     """Add the lines on runs that are one object each, with totals."""
-    lines: list[Line] = []
-    _usage(lines, seen, has_usage=False)
-    _counts(lines, seen)
-    draft.lines += [
-        Line("", line.name, tuple(_FIRST + pointer for pointer in line.pointers), line.remark, line.is_active)
-        for line in lines
-    ]  # fmt: skip
+    used = _id(draft, seen)
+    _usage(draft.lines, seen, has_usage=False, depth=3)
+    _counts(draft.lines, seen)
+    _duration(draft.lines, seen)
+    model = seen.find(names.MODEL, is_word, depth=1)
+    if model:
+        draft.lines.append(Line("", "metadata.model", (model.pointer,)))
+    _metadata(draft.lines, seen, used)
 
 
 def _id(draft: Draft, seen: Observed) -> str:
@@ -82,9 +81,15 @@ def _id(draft: Draft, seen: Observed) -> str:
     return repeated
 
 
-def _usage(lines: list[Line], seen: Observed, *, has_usage: bool) -> None:
+def _duration(lines: list[Line], seen: Observed) -> None:
+    """Add how long a run took."""
+    name, at, remark = duration_of(seen, depth=1)
+    if at:
+        lines.append(Line("", name, (at.pointer,), remark))
+
+
+def _usage(lines: list[Line], seen: Observed, *, has_usage: bool, depth: int = 2) -> None:
     """Add the totals of tokens and cost that a run itself states."""
-    depth = 2
     given, made = token_counts(seen, depth)
     remark = "the run's own total" if has_usage else ""
     for name, at in (("input_tokens", given), ("output_tokens", made)):
@@ -95,9 +100,7 @@ def _usage(lines: list[Line], seen: Observed, *, has_usage: bool) -> None:
         lines.append(Line("", "usage.total_tokens", (total.pointer,), remark_on_total(total)))
     estimate = seen.find(names.ESTIMATES, is_count, depth=1)
     if estimate and not (given or made or total):
-        lines.append(
-            Line("", "usage.total_tokens", (estimate.pointer,), ESTIMATED, is_active=False)
-        )
+        lines.append(Line("", "usage.total_tokens", (estimate.pointer,), ESTIMATED, is_active=False))  # fmt: skip
     cost = seen.find(names.COST, is_amount, depth=depth)
     if cost:
         lines.append(Line("", "cost_usd", (cost.pointer,), remark_on_cost(cost)))

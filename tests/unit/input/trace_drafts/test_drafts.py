@@ -6,15 +6,13 @@ import json
 
 import pytest
 
+from support.trace_drafts import Drafts
 from weighbridge.errors import InputError
-from weighbridge.settings import Settings
-from weighbridge_producer.input.source import Source
 from weighbridge_producer.input.trace_drafts import beginning as beginnings
 from weighbridge_producer.input.trace_drafts.beginning import read_beginning
 from weighbridge_producer.input.trace_drafts.draft_text import quoted, text_of
 from weighbridge_producer.input.trace_drafts.drafting import draft_of
 from weighbridge_producer.input.trace_drafts.kind_words import meaning_of
-from weighbridge_producer.input.traces.trace_mapping_file import read_trace_mapping
 from weighbridge_producer.input.yaml_file import YamlFile
 
 USAGE = {"prompt_tokens": 9, "completion_tokens": 1}
@@ -26,26 +24,18 @@ def lines(*rows):
 
 def drafted(tmp_path, text):
     """Return the draft for a file with a text."""
-    (tmp_path / "runs.jsonl").write_text(text)
-    return text_of(draft_of(read_beginning(tmp_path / "runs.jsonl")), [])
+    return Drafts(tmp_path).of(text)
 
 
 def read_with(tmp_path, mapping):
     """Return the native traces that a mapping gives for the file."""
-    (tmp_path / "map.yaml").write_text(mapping, encoding="utf-8")
-    form = read_trace_mapping(tmp_path / "map.yaml")
-    source = Source(tmp_path / "runs.jsonl", Settings(), trace_mapping=form)
-    found = list(source)
-    assert [line.fault for line in found if line.fault] == []
-    return [json.loads(line.raw)["inputs"]["trace"] for line in found]
+    return Drafts(tmp_path).traces(mapping)
 
 
 def given(tmp_path, text):
     """Return the types of the steps of each trace that the draft gives, without `other`, and the draft."""
     mapping = drafted(tmp_path, text)
-    traces = read_with(tmp_path, mapping)
-    types = [[s["type"] for s in trace["steps"] if s["type"] != "other"] for trace in traces]
-    return types, mapping
+    return Drafts(tmp_path).types(mapping), mapping
 
 
 def test_lines_of_one_tool_call_each_are_the_calls_of_their_runs(tmp_path):
@@ -122,7 +112,7 @@ def test_lines_with_the_totals_of_a_run_are_not_taken_for_model_calls(tmp_path):
     types, mapping = given(tmp_path, lines(*rows))
     assert types == [[], [], []]
     assert [trace["counts"] for trace in read_with(tmp_path, mapping)] == [{"tool_calls": 4}] * 3
-    assert "# llm_calls: /0/steps  # if" in mapping
+    assert "# llm_calls: /steps  # if" in mapping
 
 
 def test_objects_with_tokens_and_steps_of_their_own_are_runs_and_no_model_calls(tmp_path):
@@ -184,7 +174,9 @@ def test_steps_that_name_a_tool_and_are_of_several_kinds_have_a_remark(tmp_path)
         ("human", "user"),
         ("assistant/chunk", None),
         ("successful_tool_action_of_user", None),
-        ("tool_failed", None),
+        ("tool_failed", "result"),
+        ("tool_call_error", "result"),
+        ("model_failed", None),
         ("", None),
     ],
 )
@@ -216,11 +208,7 @@ def test_tokens_that_other_steps_have_too_are_left_out_with_a_remark(tmp_path):
     assert "# usage.input_tokens: /prompt_tokens  # 1 step of" in mapping
 
 
-def test_what_is_not_json_is_refused_with_the_line_and_what_is_needed(tmp_path):
-    for bad, why in (("text", "line 2 is not JSON"), ('{"score": NaN}', "line 2 .* NaN")):
-        with pytest.raises(InputError, match=why) as caught:
-            drafted(tmp_path, lines({"tool": "f"}) + bad + "\n")
-        assert "every line has to be JSON" in caught.value.hint
+def test_an_empty_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="the file is empty"):
         drafted(tmp_path, "\n")
 

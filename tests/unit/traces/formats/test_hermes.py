@@ -168,6 +168,26 @@ def test_a_dumped_request_has_the_session_up_to_it_with_its_failures():
     assert "llm_calls" not in trace.missing
 
 
+def responses(*items, **body):
+    return dump(None, input=[*items], instructions="You are Hermes.", **body)
+
+
+def test_a_dumped_request_of_the_responses_api_has_the_session_up_to_it():
+    said = {"role": "assistant", "content": [{"type": "output_text", "text": "I look."}]}
+    calls = [
+        {"type": "function_call", "call_id": call, "name": "terminal", "arguments": '{"c": "ls"}'}
+        for call in ("c1", "c2")
+    ]
+    result = {"type": "function_call_output", "call_id": "c1", "output": '{"exit_code": 1}'}
+    items = ({"role": "user", "content": "Hi"}, {"type": "reasoning"}, said, *calls, result)
+    trace = read_trace(responses(*items, model="m"))
+    assert (trace.format, trace.id) == ("hermes", "h")
+    assert [step.type for step in trace.steps] == ["system", "user", "llm", "tool", "tool"]
+    assert [step.error for step in trace.steps_of("tool")] == ['{"exit_code": 1}', None]
+    assert trace.steps_of("tool")[0].arguments == {"c": "ls"}
+    assert trace.steps[2].output == "I look."
+
+
 @pytest.mark.parametrize(
     "prefix", ["[CONTEXT COMPACTION — REFERENCE ONLY] ", "[CONTEXT SUMMARY]: "]
 )
@@ -184,6 +204,10 @@ def test_counts_of_a_dumped_request_with_a_summary_are_lower_bounds(prefix):
         dump([{"role": "user", "content": []}], system="Be brief."),
         dump("Hi"),
         dump([]),
+        responses(),
+        responses({"type": "web_search_call"}),
+        responses({"type": ["message"], "role": "user", "content": "Hi"}),
+        responses({"role": "user", "content": "Hi"}, system="Be brief."),
         {**dump(MESSAGES), "request": []},
         {**dump(MESSAGES), "request": {"body": {"messages": MESSAGES}}},
     ],

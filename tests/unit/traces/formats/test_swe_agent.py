@@ -6,6 +6,7 @@ import pytest
 
 from weighbridge.errors import TraceError
 from weighbridge.traces import Step, Usage, read_trace
+from weighbridge.traces.formats.swe_agent import IMPORTER
 
 
 def turn(action, response="Let me see.", observation="seen", **fields):
@@ -220,3 +221,56 @@ def test_a_history_that_tells_more_actions_than_the_turns_is_noted():
     trace = read_trace(traj(turn("ls"), turn(""), history=history))
     assert "not read" in trace.missing["tool_calls"]
     assert trace.not_carried == ("actions of the history that no turn shows (1)",)
+
+
+DEMO = {
+    "instance_id": "i-1",
+    "model": "m",
+    "num_steps": 2,
+    "history": [
+        {"type": "thought", "thought": ""},
+        {"type": "thought", "thought": "I look."},
+        {"type": "action", "action": "open a.py"},
+        {"type": "output", "output_terminal": "", "output_editor": "1: x"},
+        {"type": "thought", "thought": "I run."},
+        {"type": "action", "action": "python a.py"},
+        {"type": "output", "output_terminal": "done", "output_editor": "1: x"},
+        {"type": "thought", "thought": "That is all."},
+    ],
+}
+
+
+def test_a_run_of_the_web_demo_has_its_thoughts_as_model_calls_with_their_actions():
+    trace = read_trace(DEMO)
+    assert (trace.format, trace.id) == ("swe-agent", "i-1")
+    found = [(step.type, step.name, step.output) for step in trace.steps]
+    assert found == [
+        ("llm", None, "I look."),
+        ("tool", "open", "1: x"),
+        ("llm", None, "I run."),
+        ("tool", "python", "done"),
+        ("llm", None, "That is all."),
+    ]
+    assert {step.model for step in trace.steps_of("llm")} == {"m"}
+
+
+def test_each_run_in_a_list_of_the_web_demo_is_a_trace():
+    parts = IMPORTER.parts([DEMO, {**DEMO, "instance_id": "i-2"}])
+    assert [name for name, _ in parts] == ["i-1", "i-2"]
+    assert IMPORTER.matches([DEMO])
+    assert IMPORTER.parts([DEMO]) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**DEMO, "history": []},
+        {**DEMO, "history": [{"type": "thought", "text": "x"}]},
+        {**DEMO, "history": [{"type": ["thought"], "thought": "x"}]},
+        {"history": DEMO["history"]},
+        [DEMO, {}],
+        [],
+    ],
+)
+def test_other_histories_are_not_taken_for_the_web_demo(value):
+    assert not IMPORTER.matches(value)

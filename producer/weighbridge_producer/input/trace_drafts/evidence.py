@@ -1,4 +1,4 @@
-"""The facts of steps that are found by their usual names: names of tools, calls, and numbers of tokens."""
+"""What in some objects is evidence of calls: names of tools, numbers of tokens, lists of calls."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from weighbridge_producer.input.trace_drafts import fact_names as names
+from weighbridge_producer.input.trace_drafts.key_roles import words_of
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
     are_few,
     is_content,
     is_count,
+    is_text,
     is_word,
 )
 
-ESTIMATED = "an estimate, by its name"  #: remark on a number of tokens
+_CALLS = ("tool", "call", "action", "function", "invo", "request")  #: beginnings of words in names
+
+
+def are_definitions(seen: Observed) -> bool:
+    """Return whether the objects describe tools, instead of calls."""
+    described = seen.find(("description",), is_text, depth=2)
+    schema = seen.find(names.SCHEMA, lambda value: type(value) is dict, depth=2)
+    return bool(described and schema and 2 * len(described.values) > seen.count)
 
 
 def tool_name(seen: Observed) -> At | None:
@@ -64,21 +73,43 @@ def _is_of_tokens(at: At, wanted: Sequence[str], depth: int) -> bool:
     return is_inside and at.keys[-1] in wanted and all(map(is_count, at.values))
 
 
-def remark_on_total(at: At) -> str:
-    """Return the remark on a number of tokens that may be that of input and output together; empty if its name says so."""
-    is_sure = at.keys[-1].startswith("total")
-    return "" if is_sure else "taken for the total of input and output"
-
-
-def remark_on_cost(at: At) -> str:
-    """Return the remark on a cost; empty if its name states the currency."""
-    return "" if "usd" in at.keys[-1] else "if it is in US dollars"
+def hold_steps(entries: Sequence[Any]) -> bool:
+    """Return whether objects have arrays of steps of their own, so that their tokens are totals of runs."""
+    holding = sum(
+        any(
+            names.normal(key) in names.RUN_STEPS
+            and type(held) is list
+            and any(type(each) is dict for each in held)
+            for key, held in entry.items()
+        )
+        for entry in entries
+    )
+    return 2 * holding > len(entries)
 
 
 def calls_in(seen: Observed) -> At | None:
     """Return the calls within steps, which are objects with the names of tools."""
     found = seen.find(names.CALLS, _are_calls, depth=2)
-    return found if found and any(found.values) else None
+    if found and any(found.values):
+        return found
+    hinting = (at for at in seen.all() if len(at.keys) <= 2 and _may_be_calls(at))
+    return next(hinting, None)
+
+
+def _may_be_calls(at: At) -> bool:
+    """Return whether arrays have objects that name tools, under a name that hints at calls."""
+    listed = [call for held in at.values if type(held) is list for call in held]
+    objects = [call for call in listed if type(call) is dict]
+    is_hinting = any(word.startswith(stem) for word in words_of(at.pointer) for stem in _CALLS)
+    if not (is_hinting and objects) or len(objects) < len(listed) or not _are_lists(at.values):
+        return False
+    seen = Observed(objects)
+    name = tool_name(seen)
+    return name is not None and len(name.values) == len(objects) and not are_definitions(seen)
+
+
+def _are_lists(values: Sequence[Any]) -> bool:
+    return all(type(value) is list for value in values)
 
 
 def _are_calls(value: Any) -> bool:
@@ -90,7 +121,20 @@ def _are_calls(value: Any) -> bool:
 
 
 def is_action(value: Any) -> bool:
-    """Return whether a value is an action of a turn: a word, or an object that names a tool."""
+    """Return whether a value may be the call that an answer makes: a name, or an object with one."""
     return is_word(value) or (
         type(value) is dict and any(names.normal(key) in names.NAME_IN_OBJECT for key in value)
     )
+
+
+def is_outcome(action: Any) -> bool:
+    """Return whether an action may be an answer, or what became of one, instead of a call of a tool."""
+    if is_end(action):
+        return True
+    words = set(words_of(action)) if type(action) is str else set()
+    return bool(words & names.OUTCOMES)
+
+
+def is_end(action: Any) -> bool:
+    """Return whether an action may end a run instead of calling a tool."""
+    return type(action) is str and names.normal(action) in names.ENDS
