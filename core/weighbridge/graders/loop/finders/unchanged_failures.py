@@ -123,9 +123,14 @@ def unchanged_checks(
                     yield Finding.by(Rule.UNCHANGED_CHECK, chain, enough)
 
 
-def _check_of(call: Call) -> str:
-    """Return what is equal for equal checks, however long they wait first."""
-    return _PAUSE.sub("", call.command) if call.command else f"{call.arguments_id}"
+def _check_of(call: Call) -> tuple[object, ...]:
+    """Return what is equal for equal checks, however long they wait first: the command, and such texts beside it as its folder."""
+    command, given = call.command, call.arguments.value
+    if not command:
+        return (call.arguments_id,)
+    beside = given.items() if type(given) is dict else ()
+    texts = [each for each in beside if type(each[1]) is str and each[1] != command]
+    return _PAUSE.sub("", command), *sorted(texts)
 
 
 def move_on(made: Sequence[Call]) -> bool:

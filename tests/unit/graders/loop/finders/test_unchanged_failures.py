@@ -325,3 +325,19 @@ def test_a_check_is_the_same_however_long_it_waits_first():
     checks = ["curl -s pier.example/", *(f"sleep {at} && curl -s pier.example/" for at in (5, 9, 20, 30))]  # fmt: skip
     assert deployments(checks) == [("unchanged_check", 5)]
     assert deployments(checks[:4]) == []
+
+
+def test_a_command_that_runs_in_another_folder_each_time_is_another_check():
+    def tested(folders):
+        given = []
+        for at, folder in enumerate(folders):
+            for arguments, output in (
+                ({"command": f"sed -i s/x/{WORDS[at]}/ pier.test.js"}, ""),
+                ({"command": "npm test", "cwd": f"/repo/{folder}"}, NOT_FOUND % WORDS[at]),
+            ):
+                given.append({"id": f"s{len(given)}", "type": "tool", "name": "bash", "arguments": arguments, "output": output})  # fmt: skip
+        result = LoopGrader().grade({"format": "weighbridge", "steps": given})
+        return [loop["rule"] for loop in result["details"]["loops"]]
+
+    assert tested(["pier"] * 6) == ["unchanged_check"]
+    assert tested(WORDS[:6]) == []
