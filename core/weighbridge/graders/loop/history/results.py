@@ -38,9 +38,8 @@ _TEMPLATE_CHARACTERS = 10  #: length of a beginning or end that results of one t
 _OUTER_CHARACTERS = " \t\r\n.!?;\"'\\"
 _SORTED_CHARACTERS = 100_000  #: the words of a longer result are compared in order
 _NUMBERS_LIMIT = 1_000  #: results with more numbers are not compared by number
-_CONTENT_CHARACTERS = (
-    20  #: an argument of at least this length does not stand at the beginning of a result by chance
-)
+#: An argument of at least this length does not stand at the beginning of a result by chance.
+_CONTENT_CHARACTERS = 20
 #: Beginnings and keys of the result of a tool of the Model Context Protocol.
 _WRAPPERS = ('{"content":', '{"meta":', '{"_meta":', '{"isError":', '{"structuredContent":')
 _WRAPPER_KEYS = frozenset(("content", "isError", "structuredContent", "meta", "_meta"))
