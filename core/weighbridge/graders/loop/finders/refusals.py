@@ -12,7 +12,9 @@ from weighbridge.graders.loop.history.message_kinds import (
     normalized_beginning,
     reports_missing_action,
 )
+from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.result_kinds import reports_failure, reports_no_effect
+from weighbridge.graders.loop.history.results import CallResult
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def _refused_between_others(
     """Find answers to one request that get the same reply, with others between.
 
     A loop needs `2 * max_repeats` that lack an action, more than a third of all answers there; or `max_repeats + 2` after which
-    a program fails in the same words, more than a fifth.
+    a program fails in the same words, more than a fifth, unless a number in them only rises or only falls.
     """
     least = Rule.REPORTED_AGAIN.least(limits)
     answered: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
@@ -91,13 +93,19 @@ def _refused_between_others(
             continue
         if reports_missing_action(reply):
             rule, others = Rule.REFUSED_BETWEEN_ACTIONS, _PER_REFUSED
-        elif reports_failure(reply):
+        elif turns[indices[0]].is_reported and reports_failure(reply):
             rule, others = Rule.REPORTED_AGAIN, _PER_REPORT
         else:
             continue
         for found in _close_together(indices, others):
-            if len(found) >= rule.least(limits):
+            is_loop = len(found) >= rule.least(limits)
+            if is_loop and not (rule is Rule.REPORTED_AGAIN and _gets_on(turns, found)):
                 yield Finding.by(rule, found, rule.least(limits))
+
+
+def _gets_on(turns: Sequence[Message], found: Sequence[int]) -> bool:
+    """Return whether a number in the replies to some answers, apart from times and the like, only rises or only falls."""
+    return count_one_way([CallResult(turns[index].reply).masked for index in found])
 
 
 def _close_together(indices: Sequence[int], others: int) -> Iterator[list[int]]:
@@ -123,7 +131,9 @@ def _found(turns: Sequence[Message], run: list[int], limits: Limits) -> Iterator
         rule = Rule.REFUSED_WITHOUT_ACTION
     elif is_refused and _are_claims(texts):
         rule = Rule.REFUSED_CLAIMS
-    elif _are_moves_in_vain(texts, replies):
+    elif _are_moves_in_vain(texts, replies) and not _is_asked(
+        turns[run[0]], normalized_beginning(replies[0])
+    ):
         rule = Rule.SAME_REPLY
     else:
         return
@@ -139,6 +149,11 @@ def _are_moves_in_vain(texts: Sequence[str], replies: Sequence[str]) -> bool:
         and all(len(text) <= _MOVE_CHARACTERS for text in texts)
         and (reports_failure(reply) or reports_no_effect(reply))
     )
+
+
+def _is_asked(first: Message, reply: str) -> bool:
+    """Return whether the reply to some answers came before the first of them, too: a person asks for one after the other."""
+    return normalized_beginning(first.asked) == reply
 
 
 def _are_claims(texts: Sequence[str]) -> bool:

@@ -58,6 +58,9 @@ class Message(Struct, eq=False, gc=False):
     calls_before: int = 0  #: number of calls before it
     number: int = -1  #: of its step in the trace; negative for one that is not recorded
     reply: str = ""  #: the message of the user or of the agent framework directly after it
+    #: whether the reply is what a program printed, rather than a message in the user's role
+    is_reported: bool = False
+    asked: str = ""  #: the message in the user's role directly before it
 
 
 @dataclass(slots=True)

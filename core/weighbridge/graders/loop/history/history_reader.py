@@ -107,6 +107,7 @@ class _HistoryReader:
         self._last_result: CallResult | None = None
         self._code = ""  #: code in the agent's texts since the last call
         self._prompt = ""  #: the answer to the last written action
+        self._asked = ""  #: the last message in the user's role
         self._requests = 0
         self._prompts = prompt_indices(self._steps)
         self._folder = common_folder(step for step in steps if step.type in call_types)
@@ -132,15 +133,16 @@ class _HistoryReader:
                 if turn is not None and turn.is_action:
                     answered = index + 1
             if kind == "user":
-                self._answer(index, user_text(step))
-                self._add_unrecorded(index, user_text(step))
+                text = self._asked = user_text(step)
+                self._answer(index, text)
+                self._add_unrecorded(index, text)
                 if index in self._prompts and history.calls:
-                    _show(history.calls[-1], user_text(step))
+                    _show(history.calls[-1], text)
                 turn = None
                 if index != answered and index not in self._prompts:
-                    if order := order_in(user_text(step)):
+                    if order := order_in(text):
                         history.ordered[len(history.calls)] = order
-                    history.listed[len(history.calls)] = ListedItems(user_text(step))
+                    history.listed[len(history.calls)] = ListedItems(text)
                     history.calls.append(None)
                     self._requests += is_request(step) or starts_step(self._steps, index)
         return history
@@ -249,11 +251,14 @@ class _HistoryReader:
         turn = self._turns[step.id] = Message(step, text, requests_before=self._requests)
         turn.calls_before = len(self._calls)
         turn.number = index
+        if index and self._steps[index - 1].type == "user":
+            turn.asked = self._asked
         self._code = code_in(text) or self._code
         self._history.turns.append(turn)
         following = self._steps[index + 1] if index + 1 < len(self._steps) else None
         if following is not None and following.type in _REPLIES:
             turn.reply = user_text(following)
+            turn.is_reported = following.type != "user"
         if step.type == "llm" and (following is None or following.type == "user"):
             call = self._written_call(
                 step, text, following, is_result=self._is_result(following, index + 1)

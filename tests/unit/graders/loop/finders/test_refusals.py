@@ -199,6 +199,15 @@ def test_a_user_who_orders_the_same_for_each_file_gets_longer_answers():
     assert found_in(steps) == []
 
 
+@pytest.mark.parametrize(
+    "order", ["Name one more thing that could go wrong.", "Error: name taken. Suggest another."]
+)
+def test_what_came_before_the_first_answer_too_is_an_order_and_no_reply(order):
+    steps = moves(order)
+    assert found_in(steps) != []
+    assert found_in([{"id": "first", "type": "user", "output": order}, *steps[:-1]]) == []
+
+
 FIXES = ("I import the clock.", "Remove the import of the clock.", "Now the clock is a class.", "The clock goes first.", "I check the clock's name.", "Install the clock again.")  # fmt: skip
 
 
@@ -222,3 +231,10 @@ def test_one_failure_that_a_program_reports_after_each_answer_is_a_loop():
     errors = [error.replace("hours", word) for word in ("hours", "days", "weeks", "years", "ticks")]
     assert found_in(after_tests(errors)) == []
     assert found_in(after_tests(["The clock runs and shows 12:00."] * 6)) == []
+
+
+def test_failures_whose_number_only_falls_are_progress_and_times_are_no_such_number():
+    left = "An error occurred: {} of 14 checks of module 'clock' failed"
+    assert found_in(after_tests([left.format(number) for number in (11, 8, 5, 3, 1)])) == []
+    times = [f"2026-05-04 10:{minute}:00 {left.format(11)}" for minute in (10, 12, 15, 21, 40)]
+    assert [rule for rule, _ in found_in(after_tests(times))] == ["reported_again"]
