@@ -33,7 +33,7 @@ _failed = re.compile(
 ).fullmatch
 #: A promise to go on as before, after which nothing comes.
 _goes_on = re.compile(
-    r"\W*(?:(?:ok|okay|now)\W+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|we'll|we will) (?:\w+ ){0,2}(?:try|retry|keep|attempt|wait)\b",
+    r"\W*(?:(?:ok|okay|now)\W+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|we'll|we will) (?:\w+ ){0,2}(?:try|retry|keep (?:on\b|at it|\w+ing)|attempt|wait(?! for you))\b",
     re.IGNORECASE,
 ).match
 #: A courtesy, after which an answer may say that all is well.

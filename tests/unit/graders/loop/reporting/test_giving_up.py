@@ -70,6 +70,8 @@ def test_an_answer_that_only_says_that_the_agent_gives_up_is_no_recovery(text):
         "There is none.",
         "No such order.",
         "All tests pass now. I'll keep the change.",
+        "Here are the sums: 4, 5, 6. I'll keep the file for later.",
+        "I will wait for your word before I delete the bucket.",
         "I fixed it. Let me try again.",
         "The request is still pending because the manager is away.",
         "Sorry for the delay. Your order has shipped.",
