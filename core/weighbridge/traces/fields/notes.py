@@ -39,7 +39,10 @@ _INPUTS = _ARGUMENTS | {
 }
 #: Keys of a tool's definition.
 _DEFINES = frozenset({"description", "inputSchema", "input_schema"})
-_SCHEMA = frozenset({"type", "properties", "$ref"})  #: keys of a schema, one of which all have
+_SCHEMA = frozenset(
+    {"properties", "$ref"}
+)  #: keys of a schema, which no other object is likely to have
+_SCHEMA_TYPES = frozenset({"object", "string", "number", "integer", "boolean", "array"})
 
 
 class Notes:
@@ -125,10 +128,18 @@ def _has_tool_and_input(item: dict[str, Any]) -> bool:
 
 
 def _is_definition(item: dict[str, Any]) -> bool:
-    """Return whether an object defines a tool: it has a description, or parameters that are a schema, or are empty."""
+    """Return whether an object defines a tool: it has a description, or parameters that are a schema or schemas, or are empty."""
     given = item.get("parameters")
-    is_schema = type(given) is dict and not (given and _SCHEMA.isdisjoint(given))
-    return is_schema or not _DEFINES.isdisjoint(item)
+    parts = [*given.values()] if type(given) is dict else given if type(given) is list else [None]
+    return not _DEFINES.isdisjoint(item) or _is_schema(given) or all(map(_is_schema, parts))
+
+
+def _is_schema(given: Any) -> bool:
+    if type(given) is not dict:
+        return False
+    kind = given.get("type")
+    is_typed = type(kind) is str and kind.lower() in _SCHEMA_TYPES
+    return is_typed or not _SCHEMA.isdisjoint(given)
 
 
 def _may_be_result(item: dict[str, Any]) -> bool:
