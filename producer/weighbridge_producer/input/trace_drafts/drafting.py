@@ -14,7 +14,7 @@ from weighbridge_producer.input.trace_drafts.draft import Draft
 from weighbridge_producer.input.trace_drafts.event_shapes import shape_of_events
 from weighbridge_producer.input.trace_drafts.evidence import are_definitions
 from weighbridge_producer.input.trace_drafts.guessed_shapes import guessed_shape
-from weighbridge_producer.input.trace_drafts.kind_words import RESULT, TOOL
+from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL
 from weighbridge_producer.input.trace_drafts.line_runs import (
     remark_on_runs_within,
     set_lines,
@@ -130,7 +130,8 @@ def _shape_of(entries: Sequence[Any]) -> Shape | None:
     if are_definitions(seen):
         return None
     found = shape_of_events(entries, seen)
-    if found is not None and (found.calls or {TOOL, RESULT} & set(found.type_of)):
+    is_chat = found is not None and found.is_chat and {LLM, "user"} <= set(found.type_of)
+    if found is not None and (is_chat or found.calls or {TOOL, RESULT} & set(found.type_of)):
         return found
     reads = (shape_of_totals, shape_of_turns, shape_of_rows)
     others = (read(entries, seen) for read in reads)

@@ -16,6 +16,7 @@ from weighbridge_producer.input.trace_drafts.kind_words import LLM, RESULT, TOOL
 from weighbridge_producer.input.trace_drafts.observed import (
     At,
     Observed,
+    is_content,
     is_word,
 )
 from weighbridge_producer.input.trace_drafts.shape import (
@@ -50,13 +51,23 @@ def shape_of_events(entries: Sequence[Any], seen: Observed) -> Shape | None:
     take_halves(shape)
     shape.score = sum(of in {LLM, TOOL, RESULT} for of in shape.type_of)
     shape.is_chat = kind.keys[-1] == "role"
-    shape.calls = calls_in(Observed(shape.of_type(LLM)))
-    if shape.calls:
+    answers = Observed(shape.of_type(LLM))
+    shape.calls = calls_in(answers)
+    if shape.calls is None and {TOOL, RESULT}.isdisjoint(shape.type_of):
+        shape.calls = _calls_beside(answers)
+        shape.calls_remark = "taken for the call that the answer beside it makes"
+    elif shape.calls:
         take_results(shape)
         _take_tools_for_results(shape)
     elif 0 < shape.type_of.count(LLM) < shape.type_of.count(TOOL):
         shape.notes.append("Fewer model calls than tool calls: answers that only call a tool may have no step of their own, and are then not counted.")  # fmt: skip
     return shape
+
+
+def _calls_beside(answers: Observed) -> At | None:
+    """Return the names of tools that stand in answers themselves, beside the arguments."""
+    arguments = answers.find(names.SURE_ARGUMENTS, is_content, depth=1)
+    return answers.find(names.TOOL, is_word, depth=1) if arguments else None
 
 
 def kinds_in(seen: Observed) -> list[At]:

@@ -68,3 +68,18 @@ def test_a_model_call_with_its_tool_in_a_row_keeps_the_arguments_and_the_result(
     mapping = drafts.of_rows(*rows, {"text": "It is done.", **usage})
     assert calls_in(drafts, mapping) == [("f", f"r{q}", None, {"q": q}) for q in range(3)]
     assert drafts.types(mapping) == [["llm", "tool"] * 3 + ["llm"]]
+
+
+def test_a_call_in_the_row_of_an_answer_is_of_that_answer(drafts):
+    row = {"run": "r", "role": "Agent", "thought": "x", "toolName": "ls", "toolInput": "/a", "observation": "ok"}  # fmt: skip
+    asked = {"run": "r", "role": "User", "thought": "Which files are there?"}
+    mapping = drafts.of_rows(asked, row, {**row, "toolInput": "/b", "observation": "none"})
+    assert 'at: ""  # taken for the call that the answer beside it makes' in mapping
+    assert calls_in(drafts, mapping) == [("ls", "ok", None, "/a"), ("ls", "none", None, "/b")]
+    assert drafts.types(mapping) == [["user", "llm", "tool", "llm", "tool"]]
+
+
+def test_the_names_of_speakers_in_a_chat_are_no_tools(drafts):
+    said = {"run": "r", "role": "assistant", "name": "planner", "input": "p", "output": "o"}
+    asked = {"run": "r", "role": "user", "name": "ann", "output": "Go on."}
+    assert drafts.types(drafts.of_rows(asked, said, asked, said)) == [["user", "llm"] * 2]
