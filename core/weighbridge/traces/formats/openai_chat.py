@@ -169,7 +169,10 @@ def _said_in(held: Any, key: str, request: dict[str, Any]) -> list[dict[str, Any
 
 
 def _is_known(answer: dict[str, Any], messages: list[Any]) -> bool:
-    """Return whether an answer is the last one among the messages."""
+    """Return whether an answer is the last one among the messages, none of which asks anything after it."""
+    content = object_of(messages[-1]).get("content") if messages else None
+    if type(content) is str and "?" in content:
+        return False
     answers = [each for each in objects_of(messages) if string_of(each.get("role")) in MODEL_ROLES]
     return ends_with(answers, answer)
 

@@ -572,6 +572,13 @@ def test_an_answer_among_the_messages_stays_the_only_one(key, role):
         assert "llm_calls" not in trace.missing
 
 
+def test_one_answer_to_two_questions_was_given_twice():
+    asked = [{"role": "user", "content": f"Is {number} prime?"} for number in (2, 3)]
+    messages = [asked[0], {"role": "assistant", "content": "Yes"}, asked[1]]
+    trace = read_trace({"messages": messages, "output": ["Yes"]})
+    assert [step.type for step in trace.steps] == ["user", "llm", "user", "llm"]
+
+
 def test_several_texts_under_outputs_are_choices_of_one_answer():
     trace = read_trace({"messages": UNANSWERED, "outputs": ["A", "B"]})
     assert [step.output for step in trace.steps_of("llm")] == ["A"]
