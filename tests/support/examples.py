@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 _EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-SUPPORT_ANSWERS = _EXAMPLES / "support_answers.jsonl"
 MIXED = _EXAMPLES / "mixed.jsonl"
 SHOP_AGENT = _EXAMPLES / "traces" / "shop_agent.jsonl"
 #: As in `examples/trace_graders.yaml`.
