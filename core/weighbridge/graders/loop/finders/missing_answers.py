@@ -28,7 +28,8 @@ _BEGUN_CHARACTERS = 600  #: a longer text is an answer, although it was cut off
 _tells_of_wish = occurs(r"abort|cancel|interrupt|stopped by")
 _CHARACTERS = 600  #: of an error that are read
 _COMPARED_CHARACTERS = 400  #: of these without numbers that are compared
-_CUT_OFF = "length"  #: OpenTelemetry's word for an answer that reached the output limit
+#: OpenTelemetry's words for an answer that reached the output limit, and for one that is whole.
+_CUT_OFF, _WHOLE = "length", "stop"
 _CONTENT_CHARACTERS = 400  #: a longer text is content, which the next answer may continue
 _LEAST_TOKENS = 100  #: a lower limit is set on purpose, as for a yes or no
 _BETWEEN = 6  #: maximum other answers between two cut-off ones
@@ -120,15 +121,16 @@ def _goes_on(failed: Message, following: Message) -> bool:
     return is_answer and is_retried and failed.requests_before == following.requests_before
 
 
-def _is_cut_off(text: str, error: str) -> bool:
+def _is_cut_off(turn: Message) -> bool:
     """Return whether an error ended an answer at its beginning, other than by the user's wish."""
-    return len(text) <= _BEGUN_CHARACTERS and not _tells_of_wish(error[:_CHARACTERS])
+    is_begun = len(turn.text) <= _BEGUN_CHARACTERS and turn.step.finish_reason != _WHOLE
+    return is_begun and not _tells_of_wish(str(turn.step.error)[:_CHARACTERS])
 
 
 def _failure(turn: Message) -> tuple[Any, ...]:
     """Return what is equal for model calls that fail the same way; empty for one that gave an answer."""
     error = turn.step.error
-    if turn.calls or not error or (turn.text and not _is_cut_off(turn.text, str(error))):
+    if turn.calls or not error or (turn.text and not _is_cut_off(turn)):
         return ()
     said = _NUMBER_OR_ID.sub("#", str(error)[:_CHARACTERS])[:_COMPARED_CHARACTERS]
     given = turn.step.input

@@ -152,15 +152,21 @@ def test_what_a_client_says_between_retries_is_no_other_request():
 
 
 def test_answers_that_are_cut_off_at_their_beginning_fail_too_unless_the_user_stopped_them():
-    def talk(error):
+    def talk(error, **more):
         steps = []
         for at, word in enumerate(("north", "south", "east", "west", "upper", "lower")):
             steps.append({"type": "user", "output": f"Draw the map of the {word} bay."})
             steps += [
-                {"type": "llm", "output": f"Sorry! I draw it now {at}{more}:", "error": error}
-                for more in "ab"
+                {
+                    "type": "llm",
+                    "output": f"Sorry! I draw it now {at}{try_}:",
+                    "error": error,
+                    **more,
+                }
+                for try_ in "ab"
             ]
         return steps
 
     assert [repeats for _, repeats in kinds(*talk("terminated"))] == [12]
     assert kinds(*talk("Request was aborted by the user")) == []
+    assert kinds(*talk("no price for this model", finish_reason="stop")) == []
