@@ -15,9 +15,8 @@ from weighbridge_producer.input.trace_drafts.shape import OTHER, Shape, Typed
 _SEPARATOR = re.compile(r"[._:/ -]")
 _FIRST = frozenset(["pre", "before", "post", "after"])  #: words before that of the step
 _MOST_WORDS = 8
-_FEWEST = (
-    0.8  #: number of beginnings for one end; a state that fewer steps have is one that they stay in
-)
+#: Number of beginnings for one end; a state that fewer steps have is one that they stay in.
+_FEWEST = 0.8
 _REPEATED = 3  #: steps of one word, from which equal numbers are no accident
 
 

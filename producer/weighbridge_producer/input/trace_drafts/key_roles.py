@@ -21,7 +21,7 @@ class Role(Enum):
     ERROR = ("error", "err", "erro", "exception", "failure", "fehler", "erreur", "ошибк", "错误")
     RESULT = (
         *("result", "output", "observ", "response", "return", "feedback", "saida", "salida", "sortie"),
-        *("ausgabe", "ergebnis", "retorno", "результат", "вывод", "结果", "输出", "结果"),
+        *("ausgabe", "ergebnis", "retorno", "результат", "вывод", "结果", "输出"),
     )  # fmt: skip
     ARGUMENTS = (
         *("arg", "param", "input", "kwarg", "payload", "entrada", "entree", "eingabe", "аргумент"),

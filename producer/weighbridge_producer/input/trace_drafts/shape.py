@@ -37,9 +37,8 @@ class Shape:
     calls: At | None = None  #: the calls within a step
     calls_remark: str = ""
     results: At | None = None  #: arrays of results in turns
-    thought: str = (
-        ""  #: pointer to the text of the model, where each step may be its answer and the call, too
-    )
+    #: pointer to the text of the model, where each step may be its answer and the call, too
+    thought: str = ""
     notes: list[str] = field(default_factory=list)  #: on the whole
     score: float = 0.0
     is_totals: bool = False  #: True if each entry has the totals of a run
