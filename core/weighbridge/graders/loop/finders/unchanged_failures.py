@@ -26,6 +26,7 @@ from weighbridge.graders.loop.history.call_kinds import (
 )
 from weighbridge.graders.loop.history.failure_lines import informative_lines, last_line
 from weighbridge.graders.loop.history.failures import places_in, reports_delay, without_places
+from weighbridge.graders.loop.history.moves_and_looks import PAUSE
 from weighbridge.graders.loop.history.progress import count_one_way
 from weighbridge.graders.loop.history.request_words import are_related, words_of
 from weighbridge.graders.loop.history.result_kinds import reports_failure
@@ -46,8 +47,7 @@ _PLACES_CHARACTERS = 4_000  #: of a result, whose places are compared
 #: minimum share of changes to a later place, or to an earlier one, of failures that move on
 _ONE_WAY = 3 / 4
 _SOON = 10  #: calls after the last of some checks, in which a check in other words shows that it is mended
-#: A pause before a check.
-_PAUSE = re.compile(r"\A\s{0,9}sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3}")
+_PAUSE = re.compile(rf"\A\s{{0,9}}{PAUSE}")  #: before a check
 _FEW_PLACES = 2  #: maximum places of one failure that is moved by the edits above it
 _SHARE = 3 / 4  #: minimum share of runs that fail for the reason
 _SAME = 1 / 2  #: maximum share of different lines with the reason, apart from places in files

@@ -10,10 +10,7 @@ from weighbridge.graders.loop.history.call_kinds import (
     is_command,
     is_read_only,
 )
-from weighbridge.graders.loop.history.tool_names import (
-    NAME_CHARACTERS,
-    named_like,
-)
+from weighbridge.graders.loop.history.tool_names import NAME_CHARACTERS, named_like
 from weighbridge.graders.loop.linear_patterns import occurs
 
 if TYPE_CHECKING:
@@ -23,9 +20,12 @@ if TYPE_CHECKING:
 _POLL = r"""\b(?:bash|task|command|process|terminal|shell)_?(?:output|status)\b|\b(?:read|get|check)_(?:\w{1,20}_)?(?:output|status)\b
 |\bwrite_stdin\b.{0,120}\bchars\\{0,2}["']{0,1}\s{0,2}:\s{0,2}(?:\\{0,2}["']){2}|"chars":"".{0,200}\bwrite_stdin\b"""
 _mentions_poll = occurs(_POLL)
+#: A pause before a command.
+PAUSE = r"sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3}"
 #: Commands that show the state of what goes on elsewhere, alone or after a pause.
 _STATUS_COMMAND = re.compile(
-    r"(?:sleep [0-9.]{1,9}[smh]?\s{0,3}(?:&&|;)\s{0,3})?(?:sleep [0-9.]{1,9}|tail|ps|pgrep|jobs|squeue|sacct|nvidia-smi|uptime|curl|systemctl status|service \w{1,40} status"
+    rf"(?:{PAUSE})?"
+    r"(?:sleep [0-9.]{1,9}|tail|ps|pgrep|jobs|squeue|sacct|nvidia-smi|uptime|curl|systemctl status|service \w{1,40} status"
     r"|kubectl (?:get|describe|logs|rollout|top)|docker (?:compose )?(?:ps|logs|inspect|stats|top)|gh (?:run|pr|workflow)|gcloud|aws|az|helm status|terraform show)\b"
 )
 _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
