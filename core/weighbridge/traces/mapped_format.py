@@ -50,6 +50,7 @@ CALL_FIELDS = ("id", "name", "arguments", "output", "error", *_TIMES)
 RESULT_FIELDS = ("call_id", "name", "output", "error", "ended_at", *DURATIONS)
 _SHOWING_MODEL_CALLS = frozenset({"llm", "tool", "agent"})
 _NO_MODEL_CALLS = "the trace mapping has no model calls"
+_NO_TOOL_CALLS = "the trace mapping has no tool calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +115,27 @@ class MappedFormat:
             (trace,) = native.IMPORTER.read(found)
         except TraceError as error:
             raise wrong_field(error, steps.origins, self.pointers()) from None
-        if self._knows_model_calls(found["steps"]):
+        unknown = self._unknown_calls(found["steps"])
+        if not unknown:
             return found, trace
-        found["missing"] = {"llm_calls": _NO_MODEL_CALLS, **trace.missing}
+        found["missing"] = {**unknown, **trace.missing}
         (trace,) = native.IMPORTER.read(found)
         return found, trace
 
-    def _knows_model_calls(self, steps: list[dict[str, Any]]) -> bool:
-        """Return whether a trace without a model call has none, or other steps show to the native importer that one is missing."""
-        is_stated = "llm_calls" in self.run.get("counts", ())
-        has_calls = any(step["type"] in _SHOWING_MODEL_CALLS for step in steps)
-        return not self.types or is_stated or has_calls or "llm" in self.types.values()
+    def _unknown_calls(self, steps: list[dict[str, Any]]) -> dict[str, str]:
+        """Return calls as missing that the mapping cannot have read, unless the run states their number or other steps show it.
+
+        Model calls are missing if the mapping has none, and tool calls too if it has neither, as for runs with totals only.
+        """
+        kinds = {step["type"] for step in steps}
+        mapped = {*self.types.values(), *(["tool"] if self.calls_at is not None else [])}
+        if not self.types or "llm" in mapped or not kinds.isdisjoint(_SHOWING_MODEL_CALLS):
+            return {}
+        unknown = {"llm_calls": _NO_MODEL_CALLS}
+        if "tool" not in mapped:
+            unknown["tool_calls"] = _NO_TOOL_CALLS
+        stated = self.run.get("counts", ())
+        return {name: reason for name, reason in unknown.items() if name not in stated}
 
 
 class _Steps:
