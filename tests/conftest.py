@@ -268,13 +268,15 @@ def _worker_starter(folders: pytest.TempPathFactory) -> Iterator[StartWorker]:
             *,
             command: Sequence[str] = (),
             plug_ins: bool = True,
+            is_awaited: bool = True,
             **settings: object,
         ) -> WorkerProcess:
             log = folders.mktemp("worker") / "worker.log"
             env = environment(url, plug_ins=plug_ins, **settings)
             worker = WorkerProcess(url, concurrency, env, log, command)
             stack.callback(worker.clean_up)
-            worker.await_heartbeat()
+            if is_awaited:
+                worker.await_heartbeat()
             return worker
 
         yield start

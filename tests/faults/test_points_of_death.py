@@ -48,9 +48,11 @@ class Site:
         self.url, self._start_worker = url, start_worker
         self._mark = folder / "dead"
 
-    def start_dying(self, point: str, process: str) -> WorkerProcess:
+    def start_dying(self, point: str, process: str, *, is_awaited: bool = True) -> WorkerProcess:
         command = [sys.executable, DYING_WORKER, point, process, str(self._mark), "run"]
-        return self._start_worker(self.url, 1, command=[*command, "--concurrency"], **QUICK)
+        return self._start_worker(
+            self.url, 1, command=[*command, "--concurrency"], is_awaited=is_awaited, **QUICK
+        )
 
     def await_death(self) -> None:
         eventually(self._mark.exists, 30, "the death")
@@ -127,7 +129,8 @@ def test_the_server_dies(
     with RedisClient(tcp_server.url) as client:
         # It is confirmed to be on the disk before the server may die.
         batch = client.submit(true_false_cases(JOBS)).id
-        worker = site.start_dying(point, str(tcp_server.pid))
+        # The server may die before it tells of the worker's first heartbeat.
+        worker = site.start_dying(point, str(tcp_server.pid), is_awaited=False)
         site.await_death()
         tcp_server.kill()
         tcp_server.start()

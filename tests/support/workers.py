@@ -185,7 +185,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 class StartWorker(Protocol):
-    """Starts a worker and waits for its heartbeat; the worker ends with the test."""
+    """Starts a worker and, unless told otherwise, waits for its heartbeat; the worker ends with the test."""
 
     def __call__(
         self,
@@ -194,6 +194,7 @@ class StartWorker(Protocol):
         *,
         command: Sequence[str] = (),
         plug_ins: bool = True,
+        is_awaited: bool = True,
         **settings: object,
     ) -> WorkerProcess: ...
 
