@@ -371,6 +371,28 @@ def test_a_submission_that_is_refused_says_nothing_of_workers(cli, own_server, c
             assert ended.err.startswith(first)
 
 
+def test_a_paused_queue_is_told_wherever_its_work_is_awaited(cli, own_server, cases):
+    note = "the queue weighbridge is paused; `weighbridge unpause --queue weighbridge` continues it\n"
+    with HttpServer(own_server.url, keys_required=True) as service:
+        administers, reads, submits = (
+            {"url": service.url, "api_key": service.make_key(role)}
+            for role in ("admin", "read", "submit")
+        )
+        assert cli("pause", "--queue", "weighbridge", **administers).status == 0
+        submit = cli("submit", cases.name, **submits)
+        batch = submit.out.strip()
+        assert submit.err.startswith(note)
+        assert cli("status", batch, **reads).err == note
+        assert cli("workers", **reads).err == note
+        cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
+        watch = cli.fork("watch", batch)
+        assert watch.stderr.readline().decode() == note
+        assert cli("unpause", "--queue", "weighbridge", **administers).status == 0
+        assert cli("status", batch, **reads).err == ""
+        assert cli("cancel", batch, **submits).status == 0
+        assert watch.wait(20) == 1
+
+
 def test_cancel_retry_and_delete(cli, own_server, start_worker, tmp_path):
     cli.environment["WEIGHBRIDGE_REDIS_URL"] = own_server.url
     write_cases(tmp_path / "cases.jsonl", true_false_cases(12))

@@ -23,6 +23,7 @@ from weighbridge_producer.cli.show import (
     out,
     paused_note,
     print_json,
+    print_paused_queues,
     print_state,
     share,
     shown,
@@ -61,6 +62,8 @@ def status(
         handle = client.batch(batch)
         state, summary = handle.status(), handle.summary()
         slices = _slices(handle, gating)
+        if state.counts.pending:
+            print_paused_queues(client)
     print_slice_notes(slices)
     if as_json:
         graders, listed = ([row.as_dict() for row in rows] for rows in (summary, slices.slices()))
@@ -104,6 +107,8 @@ def watch(
     gating = gates.parse(by)
     with opt.client(url) as client:
         handle = client.batch(batch)
+        if handle.status().counts.pending:
+            print_paused_queues(client)
         state = _followed(handle, quiet=as_json)
         summary, slices = handle.summary(), _slices(handle, gating)
     decision = decide_on(state, summary, gating.gates, slices)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault, WeighbridgeError
     from weighbridge.jobs.batch_state import BatchState
+    from weighbridge_producer.client.client import Client
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import GateResult
 
@@ -183,6 +184,15 @@ def paused_note(state: BatchState) -> str:
     if not state.paused or state.status.final:
         return ""
     return f"paused; `weighbridge unpause {shown(state.batch_id)}` continues it"
+
+
+def print_paused_queues(client: Client) -> None:
+    """Print which queues are paused, and how each is continued."""
+    for queue in map(shown, client.health().paused_queues):
+        err.print(
+            f"the queue {queue} is paused; `weighbridge unpause --queue {queue}` continues it",
+            soft_wrap=True,
+        )
 
 
 def input_note(state: BatchState) -> str:

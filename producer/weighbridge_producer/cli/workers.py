@@ -14,7 +14,7 @@ from weighbridge.errors import ServerError
 from weighbridge.settings import read_settings
 from weighbridge.store.addresses import checked_url
 from weighbridge_producer.cli import options as opt
-from weighbridge_producer.cli.show import out, print_json, shown, table
+from weighbridge_producer.cli.show import out, print_json, print_paused_queues, shown, table
 
 
 def add_to(app: typer.Typer) -> None:
@@ -58,6 +58,7 @@ def workers(url: opt.Url = None, as_json: opt.AsJson = False) -> None:
     """List the running workers."""
     with opt.client(url) as client:
         running = client.workers()
+        print_paused_queues(client)
     if as_json:
         print_json([asdict(info) for info in running])
         return
