@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 48
+    version = 49
     Config = LoopConfig
     settings: LoopConfig
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.graders.loop.finders.empty_words import empty_words
 from weighbridge.graders.loop.finders.ended_runs import stopped_runs
 from weighbridge.graders.loop.finders.findings import Finding, joined
+from weighbridge.graders.loop.finders.known_states import known_states
 from weighbridge.graders.loop.finders.missing_answers import cut_off_answers, failed_answers
 from weighbridge.graders.loop.finders.refusals import claims_inability, refused_answers
 from weighbridge.graders.loop.finders.repeated_passages import repeated_passages
@@ -122,6 +123,7 @@ def loops_in_texts(
     findings += [
         *same_beginnings(turns, limits),
         *refused_answers(turns, limits),
+        *known_states(turns, limits),
         *repeated_passages(turns, limits, budget),
         *standstills(turns, looped_ids, limits),
         *empty_words(turns, limits),

@@ -241,6 +241,8 @@ class Rule(Enum):
         "without a call between")
     SAME_REPLY = _row(Kind.REFUSED, "short texts that fail with one reply, letter for letter,", _FOUR_TIMES,
         "without a call between")
+    KNOWN_STATES = _row(Kind.TEXT_CYCLE, "answers that lead back to a few states,", _FOUR_TIMES,
+        "with hardly anything new between them")
     REPEATED_PASSAGES = _row(Kind.REPEATED_PASSAGES, "the same passage within one message", _MORE_THAN_TWICE,
         "half of whose text or more repeats what stands before in it", other=(Least(4, 2), "if the text is mostly code"))
     REPEATED_WORD = _row(Kind.REPEATED_PASSAGES, "the same word or syllable within one message", Least(0, 100),
