@@ -372,7 +372,9 @@ def test_a_submission_that_is_refused_says_nothing_of_workers(cli, own_server, c
 
 
 def test_a_paused_queue_is_told_wherever_its_work_is_awaited(cli, own_server, cases):
-    note = "the queue weighbridge is paused; `weighbridge unpause --queue weighbridge` continues it\n"
+    note = (
+        "the queue weighbridge is paused; `weighbridge unpause --queue weighbridge` continues it\n"
+    )
     with HttpServer(own_server.url, keys_required=True) as service:
         administers, reads, submits = (
             {"url": service.url, "api_key": service.make_key(role)}

@@ -334,6 +334,23 @@ _AF_RETURNS = [
     },
 ]
 
+LETTA_EVALS = [
+    {"type": "header", "suite": "find", "config": {}},
+    {
+        "type": "result",
+        "result": {
+            "sample": {"id": 3, "input": "Find x.", "ground_truth": "b"},
+            "submission": "Not there.",
+            "trajectory": [LETTA["messages"][1:]],
+            "agent_id": "agent-1",
+            "grade": {"score": 0.0, "rationale": ""},
+            "model_name": "m",
+            "agent_usage": [LETTA["usage"]],
+        },
+    },
+    {"type": "summary", "metrics": {"total": 1}, "gates_passed": False},
+]
+
 LETTA_AGENT_FILE = {
     "agents": [
         {
@@ -762,5 +779,6 @@ EXAMPLES: dict[str, Any] = {
     "dspy-react": DSPY_REACT,
     "letta": LETTA,
     "letta-agent-file": LETTA_AGENT_FILE,
+    "letta-evals": LETTA_EVALS,
     "llama-index-chat-store": LLAMA_INDEX_CHAT_STORE,
 }

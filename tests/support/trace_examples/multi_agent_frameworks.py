@@ -420,7 +420,49 @@ METAGPT = {
     },
 }
 
+MAGENTIC_ONE_LOG = [
+    {"timestamp": f"2026-03-01T10:00:{at:02}.5", **event}
+    for at, event in enumerate(
+        (
+            {
+                "source": "UserProxy",
+                "message": "Find the ferry to Oban.",
+                "type": "OrchestrationEvent",
+            },
+            {"prompt_tokens": 300, "completion_tokens": 40, "type": "LLMCallEvent"},
+            {"prompt_tokens": 400, "completion_tokens": 60, "type": "LLMCallEvent"},
+            {
+                "source": "Orchestrator (thought)",
+                "message": "Initial plan: search the web.",
+                "type": "OrchestrationEvent",
+            },
+            {
+                "source": "Orchestrator (-> WebSurfer)",
+                "message": "Please search for the ferry.",
+                "type": "OrchestrationEvent",
+            },
+            {"prompt_tokens": 500, "completion_tokens": 20, "type": "LLMCallEvent"},
+            {
+                "type": "WebSurferEvent",
+                "source": "WebSurfer",
+                "message": "web_search({'query': 'ferry Oban'})",
+                "url": "about:blank",
+                "action": "web_search",
+                "arguments": {"query": "ferry Oban"},
+            },
+            {"source": "WebSurfer", "message": "It leaves at nine.", "type": "AgentEvent"},
+            {"prompt_tokens": 600, "completion_tokens": 10, "type": "LLMCallEvent"},
+            {
+                "source": "Orchestrator (final answer)",
+                "message": "At nine.",
+                "type": "OrchestrationEvent",
+            },
+        )
+    )
+]
+
 EXAMPLES: dict[str, Any] = {
+    "magentic-one-log": MAGENTIC_ONE_LOG,
     "autogen": AUTOGEN,
     "autogen-runtime-log": AUTOGEN_RUNTIME_LOG,
     "agent-history": AGENT_HISTORY,

@@ -209,6 +209,7 @@ class _Sample:
             return
         if event.get("cache") == "read":
             usage = Usage(0, 0, 0)  # no model was called
+            self.chat.notes.add("answers from Inspect's cache, which count as model calls")
         facts = Facts(
             model=string_of(output.get("model")) or string_of(event.get("model")),
             usage=usage,

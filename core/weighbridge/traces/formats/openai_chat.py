@@ -101,9 +101,9 @@ _FIELDS = frozenset(
     }
 )
 _REASONS: dict[Capability, str] = {
-    "token_usage": "OpenAI chat messages carry no token counts",
-    "timing": "OpenAI chat messages carry no times",
-    "cost": "OpenAI chat messages carry no cost",
+    "token_usage": "the messages carry no token counts",
+    "timing": "the messages carry no times",
+    "cost": "the messages carry no cost",
     "tool_definitions": "the messages come without the tools that were offered",
 }
 

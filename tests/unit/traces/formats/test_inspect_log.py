@@ -234,7 +234,9 @@ def test_an_answer_from_the_cache_used_no_tokens():
     def cached(sample):
         sample["events"][1]["cache"] = "read"
 
-    assert changed(cached).steps_of("llm")[0].usage == Usage(0, 0, 0)
+    trace = changed(cached)
+    assert trace.steps_of("llm")[0].usage == Usage(0, 0, 0)
+    assert "answers from Inspect's cache, which count as model calls (1)" in trace.not_carried
 
 
 def test_reasoning_that_the_total_has_beside_the_output_is_output():
