@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any, get_args
 
@@ -12,6 +13,8 @@ from weighbridge.traces.fields import object_of
 from weighbridge.traces.formats.otel import is_log_record
 from weighbridge.traces.model import StepType
 
+#: Beginning of an object that Python printed, such as `ModelRequest(parts=[`.
+_PRINTED = re.compile(r"[A-Z][A-Za-z]{1,60}\([a-z_]{1,60}=")
 _MESSAGE = frozenset({"role", "content", "from"})
 _RUN = frozenset({"messages", "steps", "trajectory", "traj"})
 #: Keys under which the known formats list what happened. Each has the keys of which the first item of its list has one.
@@ -141,6 +144,8 @@ _WORDS: dict[str, tuple[str, frozenset[str]]] = {
 def correction_for(value: Any) -> str:
     """Return a hint on how to correct a value in no known format; empty if no correction is known."""
     if type(value) is list:
+        if value and type(value[0]) is str and _PRINTED.match(value[0]):
+            return "these are objects as Python prints them: save them as JSON, such as Pydantic AI's by `all_messages_json()`"
         first = value[0] if value and type(value[0]) is dict else {}
         beside = _without_steps(first)
         return beside or _of_messages(value)

@@ -97,6 +97,8 @@ def described(value: Any) -> str:
         )
     if type(value) is list:
         first = value[0] if value else None
+        if type(first) is str:
+            return f"a list of {len(value):,}, the first of them a text"
         more = f", the first of them {described(first)}" if type(first) is dict else ""
         return f"a list of {len(value):,}{more}"
     return "neither an object nor a list"

@@ -26,6 +26,7 @@ UNSAID = "none of the messages has content or tool calls where they are read; th
         ({"role": "user", "content": "hi"}, WHOLE),
         ({"role": "assistant", "tool_calls": []}, WHOLE),
         ({"role": "model", "parts": []}, WHOLE),
+        (["ModelRequest(parts=[UserPromptPart(content='hi')])"], "these are objects as Python prints them: save them as JSON"),
         ([{"start_timestamp": "2026-03-04", "attributes": {}}], "these may be rows of Logfire: add to the query trace_id, span_id, parent_span_id, span_name"),
         ({"mesages": [{"role": "user"}]}, "found 'mesages'; did you mean 'messages'?"),
         ({"usage": {}, "step": [{"type": "llm"}]}, "found 'step'; did you mean 'steps'?"),

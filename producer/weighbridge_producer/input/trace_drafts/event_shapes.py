@@ -148,12 +148,15 @@ def kind_of(others: Sequence[At], without: Sequence[int]) -> At | None:
 
 
 def _take_tools_for_results(shape: Shape) -> None:
-    """Set the type of steps of tools to results, because the calls are within the steps of the model."""
+    """Set the type of steps of tools, because the calls are within the steps of the model: results, unless others are."""
+    if RESULT in shape.type_of:
+        taken, remark = OTHER, "the call, which stands within the model's step: tool if these are calls of their own"  # fmt: skip
+    else:
+        taken, remark = RESULT, "taken for results of the calls within the model's steps; tool if these are calls of their own"  # fmt: skip
     for typed in shape.types.values():
         if typed.type == TOOL:
-            typed.type = RESULT
-            typed.remark = "taken for results of the calls within the model's steps; tool if these are calls of their own"  # fmt: skip
-    shape.type_of = [RESULT if of == TOOL else of for of in shape.type_of]
+            typed.type, typed.remark = taken, remark
+    shape.type_of = [taken if of == TOOL else of for of in shape.type_of]
 
 
 def set_words(shape: Shape, counts: Counter[str], *, is_speaker: bool = False) -> None:

@@ -86,6 +86,23 @@ def test_calls_within_the_messages_of_a_model_are_not_counted_again_as_messages_
     assert read_with(tmp_path, mapping)[0]["steps"][1]["output"] == "y"
 
 
+def test_the_beginning_of_a_call_is_no_result_of_it_where_its_end_has_one(tmp_path):
+    call = {"tool": "read", "args": {"path": "a"}}
+    rows = [
+        {"event": "llm_start", "prompt": "Read a."},
+        {"event": "llm_end", "response": "", "tool_calls": [call]},
+        {"event": "tool_start", "tool": "read", "input": "{'path': 'a'}"},
+        {"event": "tool_end", "output": "A"},
+    ]
+    types, mapping = given(tmp_path, lines(*rows, *rows))
+    assert types == [["llm", "tool", "llm", "tool"]]
+    assert "    tool_start: other  # the call, which stands within the model's step" in mapping
+    (trace,) = read_with(tmp_path, mapping)
+    tools = [step for step in trace["steps"] if step["type"] == "tool"]
+    assert [(step["name"], step["output"]) for step in tools] == [("read", "A")] * 2
+    assert "tool_calls" not in trace.get("missing", {})
+
+
 def test_an_object_with_a_list_of_turns_of_thought_and_action_is_a_run(tmp_path):
     turn = {"thought": "I look.", "action": {"name": "f", "args": {}}, "observation": "x"}
     last = {"thought": "Done.", "action": None, "observation": None}
