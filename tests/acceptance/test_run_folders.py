@@ -60,7 +60,7 @@ def test_a_log_among_traces_is_one_errored_job_that_tells_of_all_its_lines(cli, 
     ("line", "told"),
     [
         ({"custom_id": "r1", "method": "POST", "url": "/v1/responses", "body": {}}, "custom_id, method, url, body"),
-        (["send", {"at": 1}], "a list of 2"),
+        (["send", {"at": 1}], "a list of 2, the first of them a text"),
     ],
     ids=["requests to a batch API", "arrays"],
 )  # fmt: skip
