@@ -71,6 +71,50 @@ CODEX_CHAT = {
     },
 }  # fmt: skip
 
+
+def claude_count(second: int, sent: int, received: int) -> dict[str, Any]:
+    """Return the record of a block, with the answer's tokens so far."""
+    used = {"input_tokens": 1, "cached_input_tokens": sent, "output_tokens": received}
+    used["total_tokens"] = 1 + received
+    info = {"total_token_usage": used, "last_token_usage": used}
+    return {
+        "type": "token_count",
+        "info": info,
+        "_timestamp": f"2026-01-05T10:00:{second:02}Z",
+    }
+
+
+def of_sub_agent(message: dict[str, Any], name: str = "a1") -> dict[str, Any]:
+    """Return a message as the converter writes a sub-agent's."""
+    beside = {"source": "subagent", "original_role": message["role"]}
+    metadata = message["_metadata"] | beside
+    return {**message, "role": f"assistant-subagent-{name}", "_metadata": metadata}
+
+
+CLAUDE_CODE_CHAT = {
+    "messages": [
+        _codex_said(0, "user", _codex_text("Count the lines.")),
+        _codex_said(1, "assistant", _codex_text("I look.")),
+        _codex_asked(2, "c1"),
+        _codex_said(3, "tool", {"type": "tool_output", "text": "3"}, tool_call_id="c1"),
+        _codex_asked(4, "c2"),
+        of_sub_agent(_codex_said(5, "user", _codex_text("Look again."))),
+        of_sub_agent(_codex_said(6, "assistant", _codex_text("Still 3."))),
+        _codex_said(7, "tool", {"type": "tool_output", "text": "3"}, tool_call_id="c2"),
+        _codex_said(9, "assistant", _codex_text("3 lines.")),
+    ],
+    "meta": {
+        "session_meta": {"session_id": "s", "version": "2.1.92"},
+        "token_counts": [
+            claude_count(0, 10, 2),
+            claude_count(1, 10, 2),
+            claude_count(2, 10, 2),
+            claude_count(4, 10, 8),
+            claude_count(9, 30, 5),
+        ],
+    },
+}  # fmt: skip
+
 CODEX_EXEC = [
     {"type": "thread.started", "thread_id": "t"},
     {"type": "turn.started"},
@@ -697,6 +741,7 @@ KIRO_SESSION: dict[str, Any] = {
 
 EXAMPLES: dict[str, Any] = {
     "claude-code-hooks": CLAUDE_CODE_HOOKS,
+    "claude-code-chat": CLAUDE_CODE_CHAT,
     "codex-chat": CODEX_CHAT,
     "codex-exec": CODEX_EXEC,
     "gemini-cli": GEMINI_CLI,

@@ -33,9 +33,13 @@ _REASONS: dict[Capability, str] = {
 def _matches(value: Any) -> bool:
     if type(value) is not dict or not are_messages(value.get("messages")):
         return False
-    counts = object_of(value.get("meta")).get(_COUNTS)
-    return type(counts) is list and any(
-        each.get("type") == "token_count" for each in objects_of(counts)
+    meta = object_of(value.get("meta"))
+    counts = meta.get(_COUNTS)
+    is_codex = "session_id" not in object_of(meta.get("session_meta"))
+    return (
+        is_codex
+        and type(counts) is list
+        and any(each.get("type") == "token_count" for each in objects_of(counts))
     )
 
 
