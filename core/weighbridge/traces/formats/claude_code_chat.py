@@ -130,7 +130,7 @@ def _whole_answers(
     Results may stand between the blocks of one answer. Without a record, only blocks that follow each other are one answer.
     """
     answer_at = {time: number for number, each in enumerate(counted) for time in each.times}
-    whole: list[Any] = []
+    whole: list[list[Any]] = []  #: messages, each as its blocks
     at: dict[int, int] = {}  #: index of each answer with a record
     last: int | None = None  #: index of an answer without a record that ends with the last message
     others = 0
@@ -140,17 +140,17 @@ def _whole_answers(
             number = answer_at.get(time_of(message.get("timestamp")))
         place = last if number is None else at.get(number)
         is_block = is_answer(message)
-        if is_block and place is not None and whole[place].get("name") == message.get("name"):
-            whole[place] = joined([whole[place], message])
+        if is_block and place is not None and whole[place][0].get("name") == message.get("name"):
+            whole[place].append(message)
             continue
         last = None
         if number is not None:
             at[number] = len(whole)
         elif is_block:
             last, others = len(whole), others + 1
-        whole.append(_of_program(message))
+        whole.append([_of_program(message)])
     facts = {index: Facts(usage=counted[number].usage) for number, index in at.items()}
-    return whole, facts, others
+    return [*map(joined, whole)], facts, others
 
 
 def _of_program(message: Any) -> Any:
