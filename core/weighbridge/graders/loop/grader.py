@@ -21,7 +21,7 @@ class LoopGrader(TraceGrader):
     id = "loop"
     name = "Loop"
     description = "Repeated similar steps"
-    version = 49
+    version = 50
     Config = LoopConfig
     settings: LoopConfig
 

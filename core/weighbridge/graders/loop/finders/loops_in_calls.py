@@ -15,6 +15,7 @@ from weighbridge.graders.loop.finders.exemptions.spared import Reason, Spared, s
 from weighbridge.graders.loop.finders.failing_rows import failing_rows, failing_stretches
 from weighbridge.graders.loop.finders.findings import Finding, joined
 from weighbridge.graders.loop.finders.interleaved_calls import few_calls, recurring_questions
+from weighbridge.graders.loop.finders.known_observations import known_observations
 from weighbridge.graders.loop.finders.known_results import (
     ToolResult,
     known_results,
@@ -261,6 +262,7 @@ _ENTRIES = (
     _Entry(_by_calls(repeated_changes)),
     _Entry(_unless_known(failing_stretches), _has_failures),
     _Entry(_unless_known(known_walks), _are_repeated),
+    _Entry(_unless_known(known_observations), _have_known_results),
     # Repeats in a fixed order once more, with the agent's notes to itself left out. No finder depends on what these are.
     _Entry(_thoughtless_repeats),
 )

@@ -207,6 +207,8 @@ class Rule(Enum):
         "with only calls between them that change nothing")
     WALK_IN_CIRCLES = _nothing_new("calls of a walk among known places", Least(6),
         "with nothing else between them")
+    KNOWN_OBSERVATIONS = _nothing_new("calls that show what was read before,", Least(2, 2),
+        "with hardly anything new between them")
     REPEATED_CHANGE = _nothing_new("one change that is made again", _TWO_MORE,
         "with only calls between them that change nothing",
         other=(_THREE_TIMES, "if a file is written anew with nearly the same content"))

@@ -33,6 +33,9 @@ _mentions_scrolling = occurs(r"scroll|page_?(?:down|up)|pg_?(?:dn|up)|swipe")
 _mentions_walk = occurs(
     r"\b(?:go|move|walk|step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
 )
+_mentions_direction = occurs(
+    r"\b(?:step|turn|north|south|east|west|left|right|forward|back(?:ward)?|up|down|[nsew]|[ns][ew])(?:\b|_)"
+)
 #: Words for what is done to a thing, some of which have a direction: `put the box down`.
 _mentions_handling = occurs(
     r"\b(?:pick|put|lift|lay|set|drop|load|unload|carry|bring|fetch|deliver|give|fill|empty|clean|push|pull"
@@ -114,6 +117,12 @@ def walks(call: Call) -> bool:
     if len(arguments) > ARGUMENTS_CHARACTERS or is_command(call):
         return False
     return _mentions_walk(f"{_name_of(call)} {arguments.decode(errors='replace')}")
+
+
+def leads_somewhere(call: Call) -> bool:
+    """Return whether a call steps or turns in a direction, and not to a place that it names."""
+    arguments = call.arguments.key[:ARGUMENTS_CHARACTERS]
+    return _mentions_direction(f"{_name_of(call)} {arguments.decode(errors='replace')}")
 
 
 def handles_things(call: Call) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -20,11 +21,17 @@ from weighbridge.graders.loop.finders.findings import Finding, merged
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import acts_outside
+from weighbridge.graders.loop.history.tool_names import named_like
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call, History
     from weighbridge.graders.loop.work_budget import Limits
 
+_is_vote = named_like(
+    re.compile(
+        r"(?:^|[_\W])(?:votes?|voting|ballots?|nominate)(?:[_\W]|$)", re.IGNORECASE | re.ASCII
+    )
+)
 _CHORUS = 3  #: minimum agents that may do the same one after the other
 _SHARED = 2  #: minimum mean number of agents that do each thing
 
@@ -40,6 +47,7 @@ class Reason(StrEnum):
     HAD_EFFECT = "had_effect"  #: looks at the effect of actions show that they had one
     CHORUS = "chorus"  #: several agents did the same things once each
     AGREEMENT = "agreement"  #: several agents did the same, and the trace lacks the results
+    VOTES = "votes"  #: players vote anew in each round
     ORDERED = "ordered"  #: the user wanted it so often
 
     @property
@@ -57,6 +65,7 @@ _IN_WORDS = {
     Reason.HAD_EFFECT: "a look afterwards showed that they had an effect",
     Reason.CHORUS: "several agents did the same once each",
     Reason.AGREEMENT: "several agents agreed on it, as far as the trace tells",
+    Reason.VOTES: "players vote anew in each round",
     Reason.ORDERED: "the user ordered it",
 }
 
@@ -114,6 +123,8 @@ def _reason(
     finding: Finding, made: Sequence[Call], calls: Sequence[Call | None], limits: Limits
 ) -> Reason | None:
     indices = finding.indices
+    if all(map(_is_vote_of_someone, made)):
+        return Reason.VOTES
     if opens_new_pages(made):
         return Reason.OPENS_NEW_PAGES
     if has_waited(indices, calls):
@@ -126,6 +137,11 @@ def _reason(
     if _is_chorus(made) and not _fail_in_turn(indices, calls):
         return Reason.CHORUS
     return Reason.AGREEMENT if _is_agreement(made, limits) else None
+
+
+def _is_vote_of_someone(call: Call) -> bool:
+    """Return whether a call is a vote that counts, and the trace does not tell whose."""
+    return call.speaker is None and _is_vote(call.tool) and not call.result.has_failed
 
 
 def _is_act(finding: Finding, made: Sequence[Call]) -> bool:

@@ -59,6 +59,18 @@ def test_repeats_within_the_limits_give_no_reason():
     assert not any("no loop" in shown for shown in descriptions(*PENDING[:3], *LOOKS[:4]))
 
 
+BALLOTS = [called("cast_vote", {"day": at // 4, "target": "BC"[at // 4]}, "Vote recorded.") for at in range(8)]  # fmt: skip
+
+
+def test_votes_of_players_whom_the_trace_does_not_tell_apart_are_no_loop():
+    shown = " ".join(descriptions(*BALLOTS[:8]))
+    assert "no loop, because players vote anew in each round" in shown
+    refused = [{**each, "output": "Error: it is not the time to vote."} for each in BALLOTS[:8]]
+    assert graded(*refused)["verdict"] == "fail"
+    others = [{**each, "name": "devote"} for each in BALLOTS[:8]]
+    assert graded(*others)["verdict"] == "fail"
+
+
 VOTES = [
     {**called("vote", {"target": "Gemma"}, "voted"), "parent_id": name}
     for name in ("Ada", "Ben", "Cleo", "Dan")
