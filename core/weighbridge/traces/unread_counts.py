@@ -95,15 +95,16 @@ def missing_without_messages(runs: int) -> dict[Capability, str]:
     )
 
 
-def with_unread_summaries(trace: Trace, summaries: int) -> Trace:
+def with_unread_summaries(trace: Trace, summaries: int, *, in_totals: bool = True) -> Trace:
     """Return a trace with model calls, tokens and cost marked as missing if a model wrote summaries by calls that are not recorded.
 
-    Totals that the source states for the run include them.
+    `in_totals`: whether totals that the source states for the run include them.
     """
     if not summaries:
         return trace
     which = "a summary" if summaries == 1 else f"{summaries:,} summaries"
-    lacking: list[Capability] = ["llm_calls", *not_stated(trace)]
+    stated: list[Capability] = not_stated(trace) if in_totals else ["token_usage", "cost"]
+    lacking: list[Capability] = ["llm_calls", *stated]
     reason = f"what the model used to write {which} of the context is not recorded"
     return replace(trace, missing={**dict.fromkeys(lacking, reason), **trace.missing})
 

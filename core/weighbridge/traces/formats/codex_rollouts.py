@@ -17,7 +17,12 @@ from weighbridge.traces.formats.codex_results import (
     own_tool_of,
 )
 from weighbridge.traces.model import Counts
-from weighbridge.traces.unread_counts import OTHER_AGENTS, SCRIPTS, with_times_of_steps
+from weighbridge.traces.unread_counts import (
+    OTHER_AGENTS,
+    SCRIPTS,
+    with_times_of_steps,
+    with_unread_summaries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +111,8 @@ class Rollout:
         self._review_calls = 0  #: number of model calls in the unfinished review
         self._has_review_tools = False
         self._pending: Usage | None = None  #: usage of a review's answer that may still follow
+        self._is_compacted = False  #: whether no count has come since the context was summed up
+        self._summaries = 0  #: number of summaries after which the total was that of before
         self._copies = 0  #: number of the next lines that are copies from another session
         self._total_of_copies: Usage | None = None
 
@@ -151,6 +158,7 @@ class Rollout:
         elif event == "collab_agent_spawn_end":
             self._has_agents = self._has_agents or bool(payload.get("new_thread_id"))
         elif kind != "event_msg":  # events repeat the items
+            self._is_compacted = self._is_compacted or kind == "compacted"
             self._items.notes.add_kind("lines", kind)
 
     def read_items(self, items: Sequence[Any], session_data: dict[str, Any]) -> None:
@@ -209,7 +217,10 @@ class Rollout:
     def _count(self, info: dict[str, Any], time: int | None) -> None:
         """Add a token count; if its total is that of the count before, there is no further answer."""
         total = usage_in(info.get("total_token_usage"))
-        if total and total == self._run.usage:
+        is_known = total is not None and total == self._run.usage
+        self._summaries += self._is_compacted and is_known
+        self._is_compacted = False
+        if is_known:
             self._items.close()
             return
         last = usage_in(info.get("last_token_usage"))
@@ -264,7 +275,9 @@ class Rollout:
                 "token_usage": OTHER_AGENTS,
                 "cost": OTHER_AGENTS,
             }
-        return replace(trace, missing={**trace.missing, **lacking}) if lacking else trace
+        if lacking:
+            trace = replace(trace, missing={**trace.missing, **lacking})
+        return with_unread_summaries(trace, self._summaries, in_totals=False)
 
 
 def _made_call(event: str, end: dict[str, Any]) -> tuple[Call, Any]:

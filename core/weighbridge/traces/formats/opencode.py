@@ -29,10 +29,12 @@ from weighbridge.traces.fields import (
 from weighbridge.traces.formats.opencode_log import is_row, session_of, sessions_in
 from weighbridge.traces.formats.opencode_store import is_store, session_of_rows
 from weighbridge.traces.importer import Importer, objects_in
-from weighbridge.traces.unread_counts import with_unread_lines
+from weighbridge.traces.unread_counts import with_unknown_part, with_unread_lines
 
 if TYPE_CHECKING:
-    from weighbridge.traces.model import Capability, Trace, Usage
+    from collections.abc import Sequence
+
+    from weighbridge.traces.model import Capability, Step, Trace, Usage
 
 _EVENTS = frozenset({"step_start", "text", "tool_use", "step_finish", "reasoning", "error", "tool"})
 _LOOKED_AT = 20
@@ -45,6 +47,9 @@ _REASONS: dict[Capability, str] = {
     "cost": "no message of this session records its cost or tokens",
     "tool_definitions": "opencode does not keep the tools with a session",
 }
+_UNDONE: dict[Capability, str] = dict.fromkeys(
+    ("llm_calls", "tool_calls"), "the session used more tokens than the answers that it still has"
+)
 
 
 def _matches(value: Any) -> bool:
@@ -140,7 +145,19 @@ def _with_totals(trace: Trace, about: dict[str, Any]) -> Trace:
     dearer = cost if cost and cost * _ROUNDING > spent else None
     if more is None and dearer is None:
         return trace
-    return replace(trace, usage=more, cost_usd=dearer, totals_from="tokens and cost of the session")
+    # The session keeps what was used by answers that were undone later, and are no longer among its messages.
+    trace = replace(
+        trace, usage=more, cost_usd=dearer, totals_from="tokens and cost of the session"
+    )
+    beyond = (more.total or 0) - read if more else 0
+    is_part = read > 0 and beyond > _most_unrecorded(trace.steps)
+    return with_unknown_part(trace, _UNDONE if is_part else {})
+
+
+def _most_unrecorded(steps: Sequence[Step]) -> int:
+    """Return how many tokens the answers without any may have used, by the largest of the others."""
+    sizes = [(step.usage and step.usage.total) or 0 for step in steps if step.type == "llm"]
+    return sizes.count(0) * max(sizes, default=0)
 
 
 def _of_events(events: list[Any]) -> list[dict[str, Any]]:

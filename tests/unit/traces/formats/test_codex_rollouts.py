@@ -375,6 +375,21 @@ INTERRUPTED = [
 ]
 
 
+COMPACTED = {"type": "compacted", "payload": {"message": ""}}
+
+
+@pytest.mark.parametrize(
+    ("after", "is_least"),
+    [(count(0, 10), True), (count(4, 14), False)],
+    ids=["not in the total", "in the total"],
+)
+def test_a_summary_whose_tokens_are_in_no_total_makes_all_counts_lower_bounds(after, is_least):
+    lines = [says("I look."), count(10, 10), COMPACTED, after, says("Done."), count(5, 19)]
+    trace = read_trace(lines)
+    lacking = {"llm_calls", "token_usage", "cost"} & trace.missing.keys()
+    assert lacking == ({"llm_calls", "token_usage", "cost"} if is_least else set())
+
+
 def test_a_call_that_left_only_a_count_between_other_lines_leaves_the_duration_exact():
     trace = read_trace([*INTERRUPTED, at(7, says("Go on.", "user"))])
     assert trace.counts == Counts(llm_calls=2)

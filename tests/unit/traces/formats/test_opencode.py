@@ -131,7 +131,7 @@ def test_the_rows_of_a_database_are_the_session_that_an_export_has():
     assert read_trace(value) == read_trace(OPENCODE)
 
 
-def test_a_sessions_own_totals_count_where_they_are_more_than_its_steps():
+def test_a_sessions_own_totals_count_where_they_are_more_than_its_steps_and_show_that_answers_are_gone():
     exported = read_trace(OPENCODE)
     changed = copy.deepcopy(OPENCODE_STORED)
     changed["session"] |= {"tokens_output": 90, "cost": 0.75}
@@ -140,7 +140,31 @@ def test_a_sessions_own_totals_count_where_they_are_more_than_its_steps():
         usage=Usage(21, 91, None, 4, 3),
         cost_usd=0.75,
         totals_from="tokens and cost of the session",
+        missing={
+            **exported.missing,
+            **dict.fromkeys(
+                ("llm_calls", "tool_calls"),
+                "the session used more tokens than the answers that it still has",
+            ),
+        },
     )
+
+
+def test_what_answers_without_tokens_may_have_used_does_not_show_that_others_are_gone():
+    changed = copy.deepcopy(OPENCODE)
+    ends = [
+        part
+        for message in changed["messages"]
+        for part in message["parts"]
+        if part["type"] == "step-finish"
+    ]
+    del ends[-1]["tokens"]
+    spent = sum(step.usage.total for step in read_trace(changed).steps if step.usage)
+    for more, is_gone in ((1, False), (10 * spent, True)):
+        changed["info"]["tokens"] = {"input": spent, "output": more}
+        trace = read_trace(changed)
+        assert trace.usage.total == spent + more
+        assert ("llm_calls" in trace.missing) == is_gone
 
 
 def test_parts_whose_message_is_gone_and_damaged_rows_leave_lower_bounds():
