@@ -159,6 +159,14 @@ class _MessageReader:
         self._steps: list[Step] = []
         self._calls = PendingCalls()
         self._number = 0  #: number of calls read in the messages
+        self._at = 0  #: index of the message that is read
+        self._unasked_steps: set[int] = set()  #: indices of the steps that are results of no call
+        #: By call ID, the last result of no call, with the indices of its message and its step: some sources write a result
+        #: directly before its call.
+        self._early: dict[str, tuple[int, int, dict[str, Any], Facts]] = {}
+        self._taken_steps: set[int] = (
+            set()
+        )  #: indices of the steps of results that a later call asked for
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
@@ -175,6 +183,7 @@ class _MessageReader:
                 content = message["content"]
             if role == "model":
                 role = "assistant"
+            self._at = index
             if index in repeats:
                 self._number += len(calls_of(message))
                 continue
@@ -197,6 +206,12 @@ class _MessageReader:
                 self._result(recorded, facts)
         for pending in self._calls.all:
             self._steps[pending.step_index] = self._tool(pending)
+        if self._unasked_steps:
+            self._run.notes.add("tool results of no call", len(self._unasked_steps))
+            self._run.notes.has_unasked_results = True
+        if self._taken_steps:
+            taken = self._taken_steps
+            return [step for index, step in enumerate(self._steps) if index not in taken]
         return self._steps
 
     def _take_answer(
@@ -345,6 +360,8 @@ class _MessageReader:
             self._number += 1
             steps.append(_NOT_READ)
             self._calls.add(pending)
+            if call_id is not None and call_id in self._early:
+                self._take_early(pending, call_id)
 
     def _results(self, results: Sequence[Result], facts: Facts, call_id: str | None = None) -> None:
         """Add results found among the parts of a message, with this metadata; `call_id` is for one that names no call."""
@@ -386,9 +403,21 @@ class _MessageReader:
             if is_same:
                 return known.step_id
             return self._other(message, facts)
-        self._run.notes.add("tool results of no call")
-        self._run.notes.has_unasked_results = True
+        at = len(self._steps)
+        self._unasked_steps.add(at)
+        if call_id is not None:
+            self._early[call_id] = self._at, at, message, facts
         return self._other(message, facts)
+
+    def _take_early(self, pending: PendingCall, call_id: str) -> None:
+        """Give a call the result that stands directly before it."""
+        message_index, at, message, facts = self._early.pop(call_id)
+        if message_index + 1 != pending.message_index:
+            return
+        self._calls.take(call_id)
+        pending.result, pending.facts = message, facts
+        self._unasked_steps.discard(at)
+        self._taken_steps.add(at)
 
     def _other(self, message: dict[str, Any], facts: Facts) -> str:
         content = content_of(message.get("content"), self._run.notes)

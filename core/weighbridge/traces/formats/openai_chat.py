@@ -43,6 +43,7 @@ from weighbridge.traces.chat.provider_bodies import as_openai
 from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.chat.sharegpt import are_turns, messages_of, with_messages
 from weighbridge.traces.chat.stated_failures import with_errors_named
+from weighbridge.traces.chat.thinking_messages import with_whole_answers
 from weighbridge.traces.chat.unread_parts import missing_of_unread_parts
 from weighbridge.traces.fields import (
     TOOL_FIELDS,
@@ -212,6 +213,10 @@ def _cost(whole: dict[str, Any]) -> float | None:
     return stated if stated is not None else cost_of(whole.get(COST)) or None
 
 
+def _converted(messages: list[Any]) -> list[Any]:
+    return with_whole_answers(without_dialects(messages, DIALECTS))
+
+
 def _trace(messages: list[Any], run: Run) -> Trace:
     listed = list(with_tagged_calls(messages, run.tools))
     trace = read_messages(listed, "openai-chat", run, _REASONS)
@@ -223,10 +228,10 @@ def _trace(messages: list[Any], run: Run) -> Trace:
 def _read(value: Any) -> list[Trace]:
     if type(value) is list:
         value = list(messages_of(value)) if are_turns(value) else value
-        return [_trace(without_dialects(value, DIALECTS), Run())]
+        return [_trace(_converted(value), Run())]
     whole = with_tools(_whole(value))
     messages = whole.get("messages")
-    messages = without_dialects(messages, DIALECTS) if type(messages) is list else []
+    messages = _converted(messages) if type(messages) is list else []
     metadata, tools = whole.get("metadata"), tools_field(whole)
     run = Run(
         id=string_of(whole.get("id")) or string_of(whole.get("conversation_id")),

@@ -193,10 +193,16 @@ def test_a_result_that_waited_without_an_id_is_not_answered_again_by_its_id():
     assert trace.not_carried == ("further results of a call (1)",)
 
 
-def test_a_result_before_its_call_is_none_of_it():
+def test_a_result_directly_before_its_call_is_its_own_and_an_earlier_one_is_not():
     messages = [result("a", "early"), asks(call("a"))]
-    assert outputs(messages) == [("a", None)]
-    assert read_trace(messages).steps[0].output == "early"
+    assert outputs(messages) == [("a", "early")]
+    trace = read_trace({"messages": messages})
+    assert (len(trace.steps), "tool_calls" in trace.missing) == (2, False)
+    said = {"role": "user", "content": "Go on."}
+    apart = [result("a", "early"), said, asks(call("a"))]
+    assert outputs(apart) == [("a", None)]
+    assert "tool_calls" in read_trace({"messages": apart}).missing
+    assert read_trace(apart).steps[0].output == "early"
 
 
 def test_the_older_function_call_is_answered_by_the_function_message():
