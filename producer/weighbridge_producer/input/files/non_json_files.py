@@ -79,6 +79,7 @@ _CREWAI_START = re.compile(
 _CREWAI_LOG_START = re.compile(
     rb"\A\s*(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: task_name=\"|agent=[^\n]{1,300}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d: task=)"
 )
+_SAVE_AS_UTF8 = "save the file as UTF-8, for example by `iconv -f utf-16 -t utf-8`; `>` of Windows PowerShell writes UTF-16"
 _CREWAI_LOG = "a log of the tasks of a crew of CrewAI"
 _TAGGED_LOG = "a log with a word in brackets before each line"
 _TEXTS = (
@@ -117,7 +118,7 @@ def binary_fault(head: bytes) -> Fault | None:
     if marked := _marked(head):
         return _fault(*marked)
     if _is_utf16(head):
-        return _fault("text in UTF-16", "save the file as UTF-8")
+        return _fault("text in UTF-16", _SAVE_AS_UTF8)
     if len(head) >= _BINARY_FROM and (head.count(b"\0") * 20 > len(head) or _is_noise(head)):
         return _fault("binary data", "give JSON Lines, plain or compressed with gzip or zstd")
     return None

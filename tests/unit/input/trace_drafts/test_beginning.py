@@ -49,7 +49,11 @@ def test_lines_that_are_not_json_are_left_out_and_named(drafts, text, why):
 @pytest.mark.parametrize(
     ("content", "why", "hint"),
     [
-        (LINES.encode("utf-16"), "the file is text in UTF-16", "save the file as UTF-8"),
+        (
+            LINES.encode("utf-16"),
+            "the file is text in UTF-16",
+            "save the file as UTF-8, for example by `iconv",
+        ),
         ('{"a": "Kraków"}\n'.encode("cp1250"), "line 1: byte 12 is not UTF-8: 0xf3", "UTF-8"),
         (b"one\n" * 50 + LINES.encode(), "it is not JSON that can be read", "a mapping describes"),
         (b'{"tool": "f"}\na\nb\nc\n', "it is not JSON that can be read", "one JSON value per line"),
