@@ -603,8 +603,8 @@ def test_the_fields_of_one_format_are_listed(cli):
     ("name", "meant"),
     [
         ("nativ", "it may mean native; "),
-        ("claude-code", "it may mean claude-code-hooks, anthropic"),
-        ("Claude Code", "it may mean claude-code-hooks, anthropic"),
+        ("claude-code", "it may mean claude-code-chat, claude-code-hooks, anthropic"),
+        ("Claude Code", "it may mean claude-code-chat, claude-code-hooks, anthropic"),
         ("adk", "it may mean google-adk, google-adk-eval; "),
         ("nope", "'nope'; `weighbridge trace formats` lists all"),
     ],

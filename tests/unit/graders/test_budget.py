@@ -809,7 +809,7 @@ def test_a_missing_capability_is_named_with_the_importers_reason_for_the_limits_
         entry = entry_of(result, check)
         assert entry["observed"] is None
         assert f"({capability})" in entry["description"]
-        assert "OpenAI chat messages" in entry["description"]
+        assert "the messages carry no" in entry["description"]
     assert result["details"]["total_tokens"] is None
     assert result["details"]["duration_ms"] is None
 
