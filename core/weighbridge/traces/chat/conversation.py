@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from weighbridge.traces.chat.call_parts import CALL_IDS, not_among, opened
 from weighbridge.traces.chat.calls import (
     OTHER_SPELLINGS,
@@ -160,13 +162,13 @@ class _MessageReader:
         self._calls = PendingCalls()
         self._number = 0  #: number of calls read in the messages
         self._at = 0  #: index of the message that is read
-        self._unasked_steps: set[int] = set()  #: indices of the steps that are results of no call
-        #: By call ID, the last result of no call, with the indices of its message and its step: some sources write a result
-        #: directly before its call.
+        #: Indices of the steps that are results of no call, and of the messages with such results.
+        self._unasked_steps: set[int] = set()
+        self._unasked_messages: set[int] = set()
+        #: By call ID, the last result of no call, with the indices of its message and its step.
         self._early: dict[str, tuple[int, int, dict[str, Any], Facts]] = {}
-        self._taken_steps: set[int] = (
-            set()
-        )  #: indices of the steps of results that a later call asked for
+        #: Calls that such a result stands directly before: some sources write a result before its call.
+        self._preceded: list[tuple[PendingCall, int, dict[str, Any], Facts]] = []
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
@@ -204,15 +206,13 @@ class _MessageReader:
                 self._take_results(index, recorded, role, facts, results)
             else:
                 self._result(recorded, facts)
+        taken = self._take_early() if self._preceded else {}
         for pending in self._calls.all:
             self._steps[pending.step_index] = self._tool(pending)
         if self._unasked_steps:
             self._run.notes.add("tool results of no call", len(self._unasked_steps))
             self._run.notes.has_unasked_results = True
-        if self._taken_steps:
-            taken = self._taken_steps
-            return [step for index, step in enumerate(self._steps) if index not in taken]
-        return self._steps
+        return _without_taken(self._steps, taken) if taken else self._steps
 
     def _take_answer(
         self, index: int, message: dict[str, Any], facts: Facts, results: Sequence[Result]
@@ -361,7 +361,7 @@ class _MessageReader:
             steps.append(_NOT_READ)
             self._calls.add(pending)
             if call_id is not None and call_id in self._early:
-                self._take_early(pending, call_id)
+                self._note_early(pending, call_id)
 
     def _results(self, results: Sequence[Result], facts: Facts, call_id: str | None = None) -> None:
         """Add results found among the parts of a message, with this metadata; `call_id` is for one that names no call."""
@@ -403,21 +403,27 @@ class _MessageReader:
             if is_same:
                 return known.step_id
             return self._other(message, facts)
-        at = len(self._steps)
-        self._unasked_steps.add(at)
+        self._unasked_steps.add(len(self._steps))
+        self._unasked_messages.add(self._at)
         if call_id is not None:
-            self._early[call_id] = self._at, at, message, facts
+            self._early[call_id] = self._at, len(self._steps), message, facts
         return self._other(message, facts)
 
-    def _take_early(self, pending: PendingCall, call_id: str) -> None:
-        """Give a call the result that stands directly before it."""
-        message_index, at, message, facts = self._early.pop(call_id)
-        if message_index + 1 != pending.message_index:
-            return
-        self._calls.take(call_id)
-        pending.result, pending.facts = message, facts
-        self._unasked_steps.discard(at)
-        self._taken_steps.add(at)
+    def _note_early(self, pending: PendingCall, call_id: str) -> None:
+        """Note the result that stands before a call, if there are only such results between them."""
+        first, at, message, facts = self._early.pop(call_id)
+        if self._unasked_messages.issuperset(range(first, pending.message_index)):
+            self._preceded.append((pending, at, message, facts))
+
+    def _take_early(self) -> dict[int, str]:
+        """Give calls without a result the one before them; return the IDs of the calls by the indices of those results' steps."""
+        taken = {}
+        for pending, at, message, facts in self._preceded:
+            if pending.result is None:
+                pending.result, pending.facts = message, facts
+                taken[at] = pending.step_id
+                self._unasked_steps.discard(at)
+        return taken
 
     def _other(self, message: dict[str, Any], facts: Facts) -> str:
         content = content_of(message.get("content"), self._run.notes)
@@ -454,6 +460,18 @@ class _MessageReader:
             started_at=beside.started_at,
             ended_at=beside.ended_at or facts.ended_at,
         )
+
+
+def _without_taken(steps: list[Step], taken: Mapping[int, str]) -> list[Step]:
+    """Return steps without those whose results calls have, by index; steps inside them are inside the call with that ID."""
+    renamed = {steps[index].id: call_id for index, call_id in taken.items()}
+    return [
+        structs.replace(step, parent_id=renamed[step.parent_id])
+        if step.parent_id in renamed
+        else step
+        for index, step in enumerate(steps)
+        if index not in taken
+    ]
 
 
 def _type_of(role: str) -> StepType:

@@ -203,6 +203,21 @@ def test_a_result_directly_before_its_call_is_its_own_and_an_earlier_one_is_not(
     assert outputs(apart) == [("a", None)]
     assert "tool_calls" in read_trace({"messages": apart}).missing
     assert read_trace(apart).steps[0].output == "early"
+    parallel = [result("a", "1"), result("b", "2"), asks(call("a"), call("b"))]
+    assert outputs(parallel) == [("a", "1"), ("b", "2")]
+
+
+def test_a_result_after_a_call_is_its_own_whatever_stands_before():
+    messages = [result("a", "of a call before"), asks(call("a")), result("a", "own")]
+    assert outputs(messages) == [("a", "own")]
+    assert "tool_calls" in read_trace({"messages": messages}).missing
+
+
+def test_calls_inside_a_result_before_its_call_are_inside_the_call():
+    inner = {"type": "tool_call", "id": "y", "name": "inner", "arguments": {}}
+    content = [{"type": "text", "text": "sub"}, inner]
+    trace = read_trace([{"role": "user", "content": "Go."}, result("a", content), asks(call("a"))])
+    assert {step.id: step.parent_id for step in trace.steps_of("tool")}["y"] == "a"
 
 
 def test_the_older_function_call_is_answered_by_the_function_message():

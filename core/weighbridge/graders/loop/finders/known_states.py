@@ -18,11 +18,13 @@ _CHARACTERS = 60  #: of a description; a shorter reply may fit many states
 _PER_NEW = 3  #: minimum number of known states for each reply between them that is none
 _VISITS = 3  #: minimum number of answers that lead to a state, on average
 _OTHERS = 2  #: minimum number of other replies before
+_ENDING = 30  #: last characters of an answer, in which it says where to go, as two words
 
 
 def known_states(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
     """Find `4 * max_repeats` answers without calls whose replies describe a few states of before, no one twice in a row.
 
+    Half of the answers end like others, as in a direction: what fills in a form ends in something new each time.
     Each state comes three times on average, and two other replies stand before: what a harness says by turns is no state,
     and comes from the beginning.
     """
@@ -35,7 +37,13 @@ def known_states(turns: Sequence[Message], limits: Limits) -> Iterator[Finding]:
         found = [index for index in range(start, end) if are_known[index]]
         states = {replies[index] for index in found}
         others = set(replies[:start]) - states
-        if _VISITS * len(states) <= len(found) and len(states) > 1 and len(others) >= _OTHERS:
+        endings = {_ending(turns[index].text) for index in found}
+        if (
+            _VISITS * len(states) <= len(found)
+            and len(states) > 1
+            and 2 * len(endings) <= len(found)
+            and len(others) >= _OTHERS
+        ):
             yield Finding.by(Rule.KNOWN_STATES, found, least)
 
 
@@ -48,3 +56,7 @@ def _are_known(turns: Sequence[Message], replies: Sequence[str]) -> Iterator[boo
         yield is_state and reply in seen and reply != before
         seen.add(reply)
         before = reply
+
+
+def _ending(text: str) -> tuple[str, ...]:
+    return tuple(text[-_ENDING:].casefold().split()[-2:])

@@ -64,3 +64,16 @@ def test_steps_in_a_direction_and_what_handles_things_are_not_examined(action):
     texts = [text for _, text in IN_VAIN]
     moves = [(f"{action} {'now ' * at}", text) for at, text in enumerate(texts)]
     assert found_in([*ROUND, *moves]) == []
+
+
+@pytest.mark.parametrize(
+    ("ask", "answers"),
+    [
+        ("check seat {}A", ("The seat is free.", "The seat is taken.")),
+        ("lint src/module{}/errors.py", ("No errors were found.", "2 errors were found.")),
+        ("classify image_{}.png", ("The image shows a cat.", "The image shows a dog.")),
+    ],
+)
+def test_one_of_two_answers_for_each_of_many_things_is_news(ask, answers):
+    order = (0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0)
+    assert found_in([(ask.format(at), answers[each]) for at, each in enumerate(order)]) == []

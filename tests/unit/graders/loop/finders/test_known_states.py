@@ -59,3 +59,22 @@ def test_what_a_harness_says_by_turns_from_the_beginning_is_no_state():
 
 def test_one_reply_again_and_again_is_no_way():
     assert found_in(walk(*START, *["yard"] * 14)) == []
+
+
+FORM = (
+    "Please give the name of the person in this row, first name and last name, as text.",
+    "Thank you, the name has been recorded. Now please give the age of this person in years.",
+)
+
+
+def test_a_form_that_is_filled_in_row_by_row_is_no_way_back():
+    greetings = (
+        "Welcome to the office for the census of this town.",
+        "There are eight rows to fill in.",
+    )
+    steps = walk(*greetings, *FORM * 8)
+    for at, step in enumerate(steps[1::2]):
+        step["output"] = (
+            f"The person is called Person {at}" if at % 2 else f"{at + 30} years, born {at}"
+        )
+    assert found_in(steps) == []

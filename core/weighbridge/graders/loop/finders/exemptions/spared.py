@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call, History
     from weighbridge.graders.loop.work_budget import Limits
 
+#: Whether a tool's name says that a call votes; one that reads votes is named otherwise.
 _is_vote = named_like(
-    re.compile(
-        r"(?:^|[_\W])(?:votes?|voting|ballots?|nominate)(?:[_\W]|$)", re.IGNORECASE | re.ASCII
-    )
+    re.compile(r"^(?:(?:cast|submit|place)_)?(?:vote|ballot|nominate)(?:_|$)", re.IGNORECASE)
 )
+_ONE_VOTE = 1.5  #: minimum number of votes for each equal one
 _CHORUS = 3  #: minimum agents that may do the same one after the other
 _SHARED = 2  #: minimum mean number of agents that do each thing
 
@@ -123,7 +123,7 @@ def _reason(
     finding: Finding, made: Sequence[Call], calls: Sequence[Call | None], limits: Limits
 ) -> Reason | None:
     indices = finding.indices
-    if all(map(_is_vote_of_someone, made)):
+    if _are_votes(made, calls):
         return Reason.VOTES
     if opens_new_pages(made):
         return Reason.OPENS_NEW_PAGES
@@ -139,9 +139,16 @@ def _reason(
     return Reason.AGREEMENT if _is_agreement(made, limits) else None
 
 
-def _is_vote_of_someone(call: Call) -> bool:
-    """Return whether a call is a vote that counts, and the trace does not tell whose."""
-    return call.speaker is None and _is_vote(call.tool) and not call.result.has_failed
+def _are_votes(made: Sequence[Call], calls: Sequence[Call | None]) -> bool:
+    """Return whether calls are votes that count, and the trace does not tell whose; of all votes, a third or more are others."""
+    if not all(
+        call.speaker is None and _is_vote(call.tool) and not call.result.has_failed for call in made
+    ):
+        return False
+    cast = Counter(
+        [call.arguments_id for call in calls if call is not None and _is_vote(call.tool)]
+    )
+    return _ONE_VOTE * max(cast.values()) <= cast.total()
 
 
 def _is_act(finding: Finding, made: Sequence[Call]) -> bool:

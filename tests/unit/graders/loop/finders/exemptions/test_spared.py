@@ -67,8 +67,10 @@ def test_votes_of_players_whom_the_trace_does_not_tell_apart_are_no_loop():
     assert "no loop, because players vote anew in each round" in shown
     refused = [{**each, "output": "Error: it is not the time to vote."} for each in BALLOTS[:8]]
     assert graded(*refused)["verdict"] == "fail"
-    others = [{**each, "name": "devote"} for each in BALLOTS[:8]]
-    assert graded(*others)["verdict"] == "fail"
+    for name in ("devote", "get_votes"):
+        others = [{**each, "name": name} for each in BALLOTS]
+        assert graded(*others)["verdict"] == "fail"
+    assert graded(*BALLOTS[:4], *BALLOTS[:4])["verdict"] == "fail", "one agent, one vote"
 
 
 VOTES = [
