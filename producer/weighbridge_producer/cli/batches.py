@@ -63,7 +63,7 @@ def status(
         state, summary = handle.status(), handle.summary()
         slices = _slices(handle, gating)
         if state.counts.pending:
-            print_paused_queues(client)
+            print_paused_queues(client, handle)
     print_slice_notes(slices)
     if as_json:
         graders, listed = ([row.as_dict() for row in rows] for rows in (summary, slices.slices()))
@@ -108,7 +108,7 @@ def watch(
     with opt.client(url) as client:
         handle = client.batch(batch)
         if handle.status().counts.pending:
-            print_paused_queues(client)
+            print_paused_queues(client, handle)
         state = _followed(handle, quiet=as_json)
         summary, slices = handle.summary(), _slices(handle, gating)
     decision = decide_on(state, summary, gating.gates, slices)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from weighbridge.errors import Fault, WeighbridgeError
     from weighbridge.jobs.batch_state import BatchState
+    from weighbridge_producer.client.batch import Batch
     from weighbridge_producer.client.client import Client
     from weighbridge_producer.gating.exit_status import Decision
     from weighbridge_producer.gating.gates import GateResult
@@ -186,9 +187,12 @@ def paused_note(state: BatchState) -> str:
     return f"paused; `weighbridge unpause {shown(state.batch_id)}` continues it"
 
 
-def print_paused_queues(client: Client) -> None:
-    """Print which queues are paused, and how each is continued."""
-    for queue in map(shown, client.health().paused_queues):
+def print_paused_queues(client: Client, batch: Batch | None = None) -> None:
+    """Print that the queue of a batch is paused, or which queues are, and how each is continued."""
+    paused = client.health().paused_queues
+    if batch is not None and paused:
+        paused = [queue for queue in paused if queue == batch.options().queue]
+    for queue in map(shown, paused):
         err.print(
             f"the queue {queue} is paused; `weighbridge unpause --queue {queue}` continues it",
             soft_wrap=True,

@@ -98,7 +98,7 @@ def submit(
                 else client.open(name, specs, priority=priority, project=project)
             )
         if not resume:
-            _print_what_delays(client, of_cases)
+            _print_what_delays(client, batch, of_cases)
         try:
             durability = batch.fill(source, resumed=bool(resume), on_wait=_Once())
         except (KeyboardInterrupt, ServerError) as error:
@@ -112,7 +112,7 @@ def submit(
             )
             raise typer.Exit(ERROR) from None
         if resume and not batch.status().status.final:  # not earlier: it may accept no more
-            _print_what_delays(client, of_cases)
+            _print_what_delays(client, batch, of_cases)
         print_unused(given)
         print_empty_expected(given, specs)
         print_notes(given, specs)
@@ -152,12 +152,12 @@ def _end_with(batch: Batch, source: str, durability: Durability, *, as_json: boo
         exit_with(Decision(ERROR, reason))
 
 
-def _print_what_delays(client: Client, of_cases: tuple[GraderSpec, ...]) -> None:
-    """Print a warning if a queue is paused, no worker is running, or none has a grader of `of_cases`.
+def _print_what_delays(client: Client, batch: Batch, of_cases: tuple[GraderSpec, ...]) -> None:
+    """Print a warning if the batch's queue is paused, no worker is running, or none has a grader of `of_cases`.
 
     The graders of the command are checked when the batch is opened.
     """
-    print_paused_queues(client)
+    print_paused_queues(client, batch)
     workers = client.workers()
     if not workers:
         err.print(f"no worker is running on {shown(masked(client.url))}; jobs wait for one")

@@ -10,20 +10,22 @@ from weighbridge.traces.chat.timed_messages import is_answer, joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_OF_ANSWER = ("name", "model", "id", "timestamp")  #: fields that the blocks of an answer share
 _BEGIN, _END = "<thinking>", "</thinking>"
 
 
 def with_whole_answers(messages: list[Any]) -> list[Any]:
-    """Return messages, with the blocks of an answer as one if an answer's reasoning is a message of its own.
+    """Return messages, with reasoning, the text after it and the calls after that as one answer if some reasoning stands alone.
 
-    Calls after a result stay apart, although a model may have asked for both at once.
+    Calls after a result stay apart, although a model may have asked for both at once, and so do messages of which another
+    speaker, model, time or ID is recorded, and those after a message with tokens.
     """
     if not any(_is_reasoning(one) and is_answer(other) for one, other in pairwise(messages)):
         return messages
     whole: list[Any] = []
     blocks: list[Any] = []
     for message in messages:
-        if blocks and (not is_answer(message) or _is_reasoning(message)):
+        if blocks and not _goes_on(blocks, message):
             whole.append(_joined(blocks))
             blocks = []
         if is_answer(message):
@@ -33,6 +35,17 @@ def with_whole_answers(messages: list[Any]) -> list[Any]:
     if blocks:
         whole.append(_joined(blocks))
     return whole
+
+
+def _goes_on(blocks: Sequence[dict[str, Any]], message: Any) -> bool:
+    """Return whether a message is a further block of an answer: a text after reasoning, or calls after any block."""
+    first, last = blocks[0], blocks[-1]
+    if not is_answer(message) or _is_reasoning(message) or "usage" in last:
+        return False
+    is_call = bool(message.get("tool_calls")) and not message.get("content")
+    return (is_call or _is_reasoning(last)) and all(
+        message.get(name) == first.get(name) for name in _OF_ANSWER
+    )
 
 
 def _joined(blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:

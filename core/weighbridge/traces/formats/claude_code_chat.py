@@ -5,6 +5,7 @@ The converter writes each block of an answer as a message, and the answer's toke
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -71,13 +72,13 @@ class _Counted:
     """The answer of one model call, as its blocks' records tell of it."""
 
     usage: Usage
-    times: set[int | None]
+    times: set[int]
 
 
 def _read(value: dict[str, Any]) -> list[Trace]:
     meta = object_of(value["meta"])
     session = object_of(meta.get("session_meta"))
-    counted = _answers_in(meta[_COUNTS])
+    counted = _answers_in(meta[_COUNTS], _request_times(value["messages"]))
     messages, of_message, others = _whole_answers(value["messages"], counted)
     has_sub_agents = any(is_answer(message) and "name" in message for message in messages)
     run = Run(
@@ -96,21 +97,34 @@ def _read(value: dict[str, Any]) -> list[Trace]:
     return [with_unknown_part(trace, lacking)]
 
 
-def _answers_in(counts: list[Any]) -> list[_Counted]:
-    """Return the answers that the records of their blocks tell of: all of an answer's have its input, and its output grows."""
+def _request_times(messages: list[Any]) -> list[int]:
+    """Return the times of the user's messages in order."""
+    asked = (with_time(each) for each in objects_of(messages) if each.get("role") == "user")
+    return sorted(time for each in asked if (time := time_of(each.get("timestamp"))) is not None)
+
+
+def _answers_in(counts: list[Any], requests: list[int]) -> list[_Counted]:
+    """Return the answers that the records of their blocks tell of: all of an answer's have its input, and its output grows.
+
+    None goes on after one of the `requests`, which are times of the user's messages.
+    """
     answers: list[_Counted] = []
     before: Usage | None = None
+    passed = 0  #: number of requests before the last record
     for count in objects_of(counts):
         recorded = object_of(object_of(count.get("info")).get("last_token_usage"))
         # The total leaves out the tokens read from the cache.
         usage = usage_in({**recorded, "total_tokens": None})
         if usage is None:
             continue
-        if not answers or not _goes_on(before, usage):
+        time = time_of(count.get("_timestamp"))
+        requested = passed if time is None else bisect(requests, time)
+        if not answers or requested > passed or not _goes_on(before, usage):
             answers.append(_Counted(usage, set()))
         answers[-1].usage = usage
-        answers[-1].times.add(time_of(count.get("_timestamp")))
-        before = usage
+        if time is not None:
+            answers[-1].times.add(time)
+        before, passed = usage, requested
     return answers
 
 
@@ -137,7 +151,7 @@ def _whole_answers(
     for message in map(with_time, map(_of_sub_agent, messages)):
         number = None
         if is_answer(message) and "name" not in message:
-            number = answer_at.get(time_of(message.get("timestamp")))
+            number = answer_at.get(time_of(message.get("timestamp")) or -1)
         place = last if number is None else at.get(number)
         is_block = is_answer(message)
         if is_block and place is not None and whole[place][0].get("name") == message.get("name"):

@@ -10,37 +10,45 @@ from msgspec import structs
 from weighbridge.traces.fields import id_of, object_of, objects_of, scalars, string_of, word_of
 from weighbridge.traces.formats import letta
 from weighbridge.traces.importer import Importer
+from weighbridge.traces.model import COUNTED
+from weighbridge.traces.unread_counts import with_unknown_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weighbridge.traces.model import Trace
+    from weighbridge.traces.model import Capability, Trace
 
 _LOOKED_AT = 20  #: number of lines by which the format is recognised
 _OTHERS = {"header": "suite", "summary": "metrics"}  #: other lines, each with a field that it has
 _ID = "letta-evals"
+_FAILED: dict[Capability, str] = dict.fromkeys(
+    COUNTED, "the sample failed, and its messages were not kept"
+)
 
 
 def _matches(value: Any) -> bool:
     rows = value[:_LOOKED_AT] if type(value) is list else [value]
-    return all(map(_is_line, rows)) and any(map(_is_result, rows))
+    return all(map(_is_line, rows)) and any(map(_turns, rows))
 
 
 def _is_line(value: Any) -> bool:
     kind = word_of(value.get("type")) if type(value) is dict else ""
-    return _OTHERS[kind] in value if kind in _OTHERS else _is_result(value)
+    return _OTHERS[kind] in value if kind in _OTHERS else _turns(value) is not None
 
 
-def _is_result(value: Any) -> bool:
-    if type(value) is not dict or value.get("type") != "result":
-        return False
-    turns = object_of(value.get("result")).get("trajectory")
-    return type(turns) is list and bool(turns) and all(map(letta.IMPORTER.matches, turns))
+def _turns(value: Any) -> list[Any] | None:
+    """Return the turns of a sample, which has none if it failed; None for another value."""
+    result = object_of(value.get("result")) if type(value) is dict else {}
+    turns = result.get("trajectory")
+    is_result = value.get("type") == "result" if result else False
+    if not is_result or "sample" not in result or type(turns) is not list:
+        return None
+    return turns if all(map(letta.IMPORTER.matches, turns)) else None
 
 
 def _parts(value: Any) -> list[tuple[str | None, Any]]:
     rows = value if type(value) is list else [value]
-    results = [object_of(row.get("result")) for row in objects_of(rows) if _is_result(row)]
+    results = [object_of(row.get("result")) for row in objects_of(rows) if _turns(row) is not None]
     return [(_name(result), {"type": "result", "result": result}) for result in results]
 
 
@@ -60,14 +68,15 @@ def _trace(result: dict[str, Any]) -> Trace:
         [structs.replace(step, model=model) if step.type == "llm" else step for step in trace.steps]
     )
     metadata = {**trace.metadata, **scalars(agent=result.get("agent_id"))}
-    return replace(trace, id=_name(result), format=_ID, steps=steps, metadata=metadata)
+    trace = replace(trace, id=_name(result), format=_ID, steps=steps, metadata=metadata)
+    return trace if result["trajectory"] else with_unknown_part(trace, _FAILED)
 
 
 def _messages(result: dict[str, Any]) -> Iterator[Any]:
     """Yield the messages of all turns, each after its input, and the usage beside them."""
     given = object_of(result.get("sample")).get("input")
     inputs = given if type(given) is list else [given]
-    for number, turn in enumerate(result["trajectory"]):
+    for number, turn in enumerate(result["trajectory"] or [[]]):
         said = inputs[number] if number < len(inputs) else None
         if string_of(said) and not any(
             word_of(each.get("message_type")) == "user_message" for each in objects_of(turn)

@@ -99,17 +99,22 @@ class _Task:
         source, text = string_of(line.get("source")), line.get("message")
         if kind == _ACTION and line.get("action"):
             self._act(line, source, text, time)
+        elif kind == _ACTION:  # a screenshot, or a new tab
+            self._chat.say(PROGRAM, text, Facts(started_at=time), name=source)
         elif source == _USER:
             self._flush()
+            self._acting = None
             self._chat.say("user", text, Facts(started_at=time))
         elif source is not None and source == self._acting:
             self._flush()
             self._acting = None
             self._chat.result(self._action_id, text, Facts(ended_at=time))
-        elif self._waiting:
-            self._answer(text, source)
         else:
-            self._chat.say(PROGRAM, text, Facts(started_at=time), name=source)
+            self._acting = None
+            if self._waiting:
+                self._answer(text, source)
+            else:
+                self._chat.say(PROGRAM, text, Facts(started_at=time), name=source)
 
     @property
     def _action_id(self) -> str:

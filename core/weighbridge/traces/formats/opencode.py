@@ -150,7 +150,8 @@ def _with_totals(trace: Trace, about: dict[str, Any]) -> Trace:
         trace, usage=more, cost_usd=dearer, totals_from="tokens and cost of the session"
     )
     beyond = (more.total or 0) - read if more else 0
-    is_part = read > 0 and beyond > _most_unrecorded(trace.steps)
+    has_answers = any(step.type == "llm" for step in trace.steps)
+    is_part = (read > 0 or not has_answers) and beyond > _most_unrecorded(trace.steps)
     return with_unknown_part(trace, _UNDONE if is_part else {})
 
 

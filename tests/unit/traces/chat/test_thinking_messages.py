@@ -46,3 +46,19 @@ def test_reasoning_directly_after_an_answer_begins_another():
 def test_without_a_message_of_reasoning_alone_each_message_is_an_answer(thought):
     chat = [BLOCKS[0], thought, said("I look."), said("It is here.")]
     assert len(read_trace(chat).steps_of("llm")) == 3
+
+
+@pytest.mark.parametrize("name", ["name", "model", "id", "timestamp"])
+def test_messages_of_which_something_else_is_recorded_stay_apart(name):
+    chat = [BLOCKS[0], {**THOUGHT, name: "a"}, said("I look.", **{name: "b"})]
+    assert len(read_trace(chat).steps_of("llm")) == 2
+
+
+def test_only_one_text_and_calls_follow_reasoning_in_an_answer():
+    texts = [said(f"I look at {at}.") for at in range(4)]
+    assert len(read_trace([BLOCKS[0], THOUGHT, *texts]).steps_of("llm")) == 4
+    used = {"prompt_tokens": 10, "completion_tokens": 5}
+    steps = read_trace([BLOCKS[0], {**THOUGHT, "usage": used}, said("x", usage=used)]).steps_of(
+        "llm"
+    )
+    assert [step.usage for step in steps] == [Usage(10, 5), Usage(10, 5)]

@@ -56,3 +56,19 @@ def test_without_records_the_tokens_are_not_known(counts):
 def test_a_message_that_is_none_is_damage():
     with pytest.raises(TraceError, match="message 30 is not an object with a role"):
         read_trace(session([*OWN[:1] * 29, "cut"]))
+
+
+def test_no_answer_goes_on_after_a_request_although_its_input_is_equal():
+    asked = {**OWN[0], "_metadata": {"timestamp": "2026-01-05T10:00:05Z"}}
+    messages = [*OWN[:2], asked, OWN[-1]]
+    counts = [claude_count(1, 10, 5), claude_count(9, 10, 8)]
+    trace = read_trace(session(messages, token_counts=counts))
+    assert [step.type for step in trace.steps] == ["user", "llm", "user", "llm"]
+    assert [step.usage.output_tokens for step in trace.steps_of("llm")] == [5, 8]
+
+
+def test_records_without_a_time_are_of_no_message():
+    counts = [{**claude_count(1, 10, 5), "_timestamp": None}]
+    untimed = [{**each, "_metadata": {}} for each in OWN]
+    trace = read_trace(session(untimed, token_counts=counts))
+    assert [step.type for step in trace.steps] == ["user", "llm", "tool", "llm", "tool", "llm"]

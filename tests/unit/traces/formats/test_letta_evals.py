@@ -41,7 +41,15 @@ def test_results_are_traces_of_their_own():
     assert [trace.id for trace in read_traces([*LETTA_EVALS, second])] == ["3", "4"]
 
 
-@pytest.mark.parametrize("trajectory", [[], [[]], [[{"role": "user"}]], "m", None])
+def test_a_sample_that_failed_is_a_trace_of_which_nothing_more_is_known():
+    failed = RESULT | {"sample": {"id": 9, "input": "Find z."}, "trajectory": [], "agent_id": None}
+    failed |= {"agent_usage": None, "model_name": None}
+    traces = read_traces([*LETTA_EVALS[:2], {"type": "result", "result": failed}])
+    assert [(trace.id, len(trace.steps)) for trace in traces] == [("3", 5), ("9", 1)]
+    assert {"llm_calls", "tool_calls", "token_usage"} <= traces[1].missing.keys()
+
+
+@pytest.mark.parametrize("trajectory", [[[]], [[{"role": "user"}]], "m", None])
 def test_what_has_no_messages_of_letta_is_none(trajectory):
     with pytest.raises(TraceError):
         read_traces({"type": "result", "result": RESULT | {"trajectory": trajectory}})

@@ -72,6 +72,18 @@ def test_a_call_for_what_a_page_shows_is_not_the_text_of_the_action():
     ]
 
 
+def test_only_the_next_message_of_the_surfer_itself_is_the_result_of_its_action():
+    action = event("WebSurfer", "click()", "WebSurferEvent", action="click", arguments={})
+    shot = event("WebSurfer", "Screenshot: a.png", "WebSurferEvent")
+    seen = event("WebSurfer", "I clicked. The page has a form.")
+    (step,) = read_trace([call(), action, shot, call(9, 9), seen]).steps_of("tool")
+    assert step.output == "I clicked. The page has a form."
+    stalled = event("Orchestrator (thought)", "Stalled.")
+    trace = read_trace([call(), action, call(), stalled, call(), seen])
+    assert [step.output for step in trace.steps_of("tool")] == [None]
+    assert trace.steps[-1].type == "llm"
+
+
 @pytest.mark.parametrize("kind", ["OtherEvent", "AgentEvent"])
 def test_what_no_model_wrote_is_no_model_call(kind):
     trace = read_trace([call(), event("Orchestrator (thought)"), event("Executor", "ok", kind)])
