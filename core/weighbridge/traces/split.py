@@ -13,7 +13,7 @@ from weighbridge.traces.formats.otel import export_of_resource, is_of_agent
 from weighbridge.traces.known_formats import FORMATS, formats
 from weighbridge.traces.read import read_trace
 from weighbridge.traces.recognition import recognised
-from weighbridge.traces.traces_by_id import traces_by_id
+from weighbridge.traces.traces_by_id import chats_by_session, traces_by_id
 
 _LISTS = ("simulations", "traces", "trajectories", "records", "results")  #: keys of lists of traces
 _SPANS = (
@@ -110,6 +110,9 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
         return _by_trace_id([export_of_resource(export) or export for export in exports])
     found = recognised(value)
     if found is not None:
+        sessions = chats_by_session(value) if type(value) is list else None
+        if sessions is not None and found.importer.is_general:
+            return [*sessions]
         parts = found.importer.parts
         whole: list[tuple[str | None, Any]] = [(None, value)]
         return (parts(value) or whole) if parts and found.value is value else whole

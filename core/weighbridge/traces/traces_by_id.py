@@ -1,12 +1,28 @@
-"""Chats in an object under the ids of their sessions or users: `{"session-1": {"messages": [...]}}`, or `{"u1": [...]}`."""
+"""Chats of several sessions: in an object under their ids, `{"session-1": {"messages": [...]}}`, or as messages that name theirs."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.traces.chat.roles import MODEL_ROLES
 from weighbridge.traces.recognition import recognised
 from weighbridge.traces.wrappers import names_text
 
+#: Keys under which the messages of a log name their session; a run may be one answer.
+_SESSION_KEYS = (
+    *("session_id", "sessionId", "session", "conversation_id", "conversationId", "conversation"),
+    *(
+        "conv_id",
+        "conv",
+        "thread_id",
+        "threadId",
+        "thread",
+        "chat_id",
+        "chatId",
+        "dialogue_id",
+        "dialog_id",
+    ),
+)
 _LOOKED_AT = 20  #: number of chats that are recognised, before the others are taken for chats, too
 
 
@@ -17,6 +33,25 @@ def traces_by_id(value: Any) -> list[tuple[str, Any]] | None:
     """
     sessions = _sessions_by_id(value)
     return sessions and [(name, chat) for name, chat in sessions if not _is_empty(chat)]
+
+
+def chats_by_session(messages: list[Any]) -> list[tuple[str, list[Any]]] | None:
+    """Return the messages of each session, with its id, if all messages name theirs and it is not the same one; else None.
+
+    Each session begins with a message of another role than the model's, so that the id of an answer is none of a session.
+    """
+    if not all(type(each) is dict and type(each.get("role")) is str for each in messages):
+        return None
+    for key in _SESSION_KEYS:
+        if not all(type(each.get(key)) in {str, int} for each in messages):
+            continue
+        sessions: dict[str, list[Any]] = {}
+        for message in messages:
+            sessions.setdefault(str(message[key]), []).append(message)
+        are_begun = all(first["role"] not in MODEL_ROLES for first, *_ in sessions.values())
+        if are_begun and 1 < len(sessions) <= len(messages) / 2:
+            return list(sessions.items())
+    return None
 
 
 def empty_sessions(value: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.errors import TraceError, UnknownTraceFormatError
-from weighbridge.traces import read_traces
+from weighbridge.traces import read_trace, read_traces
 from weighbridge.traces.split import single_traces
 from weighbridge.traces.traces_by_id import empty_sessions
 
@@ -84,3 +84,42 @@ def test_a_damaged_chat_is_an_error_that_names_its_id():
 def test_an_empty_key_is_shown():
     with pytest.raises(UnknownTraceFormatError, match='an object with "", a \\('):
         read_traces({"": {"x": 1}, "a": 2})
+
+
+def told(session, role="user", **more):
+    return {"session_id": session, "role": role, "content": f"{role} in {session}", **more}
+
+
+BOTH = [told("a"), told("b"), told("a", "assistant"), told("b", "assistant")]
+
+
+@pytest.mark.parametrize("key", ["session_id", "conv", "threadId", "conversation_id"])
+@pytest.mark.parametrize("kind", [str, int])
+def test_messages_that_name_their_session_are_a_trace_for_each(key, kind):
+    names = {"a": "a", "b": "b"} if kind is str else {"a": 1, "b": 2}
+    messages = [
+        {key: names[each["session_id"]], "role": each["role"], "content": each["content"]}
+        for each in BOTH
+    ]
+    found = single_traces(messages)
+    assert [(name, len(held)) for name, held in found] == [
+        (str(names["a"]), 2),
+        (str(names["b"]), 2),
+    ]
+    assert [step.type for step in read_trace(found[1][1]).steps] == ["user", "llm"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param([told("a"), told("a", "assistant")], id="one session"),
+        pytest.param([*BOTH, {"role": "user", "content": "x"}], id="one without"),
+        pytest.param([told("a"), told("b", "assistant")] * 2, id="an id for each answer"),
+        pytest.param(
+            [told("a"), told("b"), told("c"), told("c", "assistant")], id="ids of messages"
+        ),
+        pytest.param([{**each, "session_id": ["x"]} for each in BOTH], id="lists"),
+    ],
+)
+def test_other_messages_are_one_trace(messages):
+    assert single_traces(messages) == [(None, messages)]

@@ -38,6 +38,9 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 class _Observation(NamedTuple):
     what: str  #: the last longest sentence: going to a place tells no more than looking at it
+    names_thing: (
+        bool  #: whether it names what the call asks about; a search or a guess may have any answer
+    )
     is_known: bool
 
 
@@ -67,7 +70,7 @@ def known_observations(
 
     Each sentence of their short results has come before, since the user's last request, and one in four calls between them
     may have another result. Each asks about a thing as an earlier call did that showed the same: an equal answer about
-    something else is news. They are at most as many things as a cycle may have steps. Steps in some direction, which may
+    something else is news. Half of the results name that thing. They are at most as many things as a cycle may have steps. Steps in some direction, which may
     lead elsewhere from a place that looks like another, are not examined, nor are waits, polls, code, and what handles or
     writes something. Ranges that are all in `known` loops are left out.
     """
@@ -88,6 +91,7 @@ def known_observations(
             None not in calls[start:end]
             and 1 < len(things) <= limits.max_period
             and len(indices) >= _TIMES * len(things)
+            and 2 * sum(each.names_thing for each in shown) >= len(shown)
             and not known.issuperset(indices)
         ):
             yield Finding.by(Rule.KNOWN_OBSERVATIONS, indices, least)
@@ -105,7 +109,9 @@ def _observation(call: Call, seen: _Seen, budget: WorkBudget) -> _Observation | 
     if call.result.has_failed or tells_nothing(text) or _acts(call):
         return None
     what = max(reversed(sentences), key=len, default="")
-    return _Observation(what, seen.was_shown(what, _thing(call)) and is_known)
+    thing = _thing(call)
+    names_thing = bool(thing) and thing.issubset(words_in(what.casefold(), _WORD))
+    return _Observation(what, names_thing, seen.was_shown(what, thing) and is_known)
 
 
 def _thing(call: Call) -> frozenset[str]:
