@@ -391,6 +391,10 @@ def test_a_paused_queue_is_told_wherever_its_work_is_awaited(cli, own_server, ca
         assert watch.stderr.readline().decode() == note
         assert cli("unpause", "--queue", "weighbridge", **administers).status == 0
         assert cli("status", batch, **reads).err == ""
+        with RedisClient(own_server.url, settings=Settings(queue="nightly")) as other:
+            other.submit(true_false_cases(1))
+            other.pause_queue("nightly")
+        assert cli("status", batch).err == "", "another queue"
         assert cli("cancel", batch, **submits).status == 0
         assert watch.wait(20) == 1
 

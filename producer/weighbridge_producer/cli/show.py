@@ -188,9 +188,12 @@ def paused_note(state: BatchState) -> str:
 
 
 def print_paused_queues(client: Client, batch: Batch | None = None) -> None:
-    """Print that the queue of a batch is paused, or which queues are, and how each is continued."""
+    """Print that the queue of a batch is paused, or which queues are, and how each is continued.
+
+    A service does not tell the queue of a batch, so that all paused ones are named.
+    """
     paused = client.health().paused_queues
-    if batch is not None and paused:
+    if batch is not None and paused and not client.url.startswith("http"):
         paused = [queue for queue in paused if queue == batch.options().queue]
     for queue in map(shown, paused):
         err.print(
