@@ -110,9 +110,10 @@ def single_traces(value: Any) -> list[tuple[str | None, Any]] | None:
         return _by_trace_id([export_of_resource(export) or export for export in exports])
     found = recognised(value)
     if found is not None:
-        sessions = chats_by_session(value) if type(value) is list else None
-        if sessions is not None and found.importer.is_general:
-            return [*sessions]
+        if type(value) is list and found.importer.is_general:
+            sessions = chats_by_session(value)
+            if sessions is not None:
+                return [*sessions]
         parts = found.importer.parts
         whole: list[tuple[str | None, Any]] = [(None, value)]
         return (parts(value) or whole) if parts and found.value is value else whole

@@ -11,17 +11,8 @@ from weighbridge.traces.wrappers import names_text
 #: Keys under which the messages of a log name their session; a run may be one answer.
 _SESSION_KEYS = (
     *("session_id", "sessionId", "session", "conversation_id", "conversationId", "conversation"),
-    *(
-        "conv_id",
-        "conv",
-        "thread_id",
-        "threadId",
-        "thread",
-        "chat_id",
-        "chatId",
-        "dialogue_id",
-        "dialog_id",
-    ),
+    *("conv_id", "conv", "thread_id", "threadId", "thread", "chat_id", "chatId"),
+    *("dialogue_id", "dialog_id"),
 )
 _LOOKED_AT = 20  #: number of chats that are recognised, before the others are taken for chats, too
 

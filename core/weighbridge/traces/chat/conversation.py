@@ -16,6 +16,7 @@ from weighbridge.traces.chat.calls import (
     sorted_parts,
     with_parts,
 )
+from weighbridge.traces.chat.early_results import EarlyResults
 from weighbridge.traces.chat.facts import NO_FACTS, Facts
 from weighbridge.traces.chat.pending_calls import PendingCall, PendingCalls
 from weighbridge.traces.chat.repeats import repeated
@@ -162,13 +163,7 @@ class _MessageReader:
         self._calls = PendingCalls()
         self._number = 0  #: number of calls read in the messages
         self._at = 0  #: index of the message that is read
-        #: Indices of the steps that are results of no call, and of the messages with such results.
-        self._unasked_steps: set[int] = set()
-        self._unasked_messages: set[int] = set()
-        #: By call ID, the last result of no call, with the indices of its message and its step.
-        self._early: dict[str, tuple[int, int, dict[str, Any], Facts]] = {}
-        #: Calls that such a result stands directly before: some sources write a result before its call.
-        self._preceded: list[tuple[PendingCall, int, dict[str, Any], Facts]] = []
+        self._early = EarlyResults()
 
     def read(self, messages: Sequence[Any]) -> list[Step]:
         of_message = self._run.of_message
@@ -206,11 +201,11 @@ class _MessageReader:
                 self._take_results(index, recorded, role, facts, results)
             else:
                 self._result(recorded, facts)
-        taken = self._take_early() if self._preceded else {}
+        taken = self._early.take()
         for pending in self._calls.all:
             self._steps[pending.step_index] = self._tool(pending)
-        if self._unasked_steps:
-            self._run.notes.add("tool results of no call", len(self._unasked_steps))
+        if self._early:
+            self._run.notes.add("tool results of no call", len(self._early))
             self._run.notes.has_unasked_results = True
         return _without_taken(self._steps, taken) if taken else self._steps
 
@@ -360,8 +355,8 @@ class _MessageReader:
             self._number += 1
             steps.append(_NOT_READ)
             self._calls.add(pending)
-            if call_id is not None and call_id in self._early:
-                self._note_early(pending, call_id)
+            if self._early:
+                self._early.note(pending)
 
     def _results(self, results: Sequence[Result], facts: Facts, call_id: str | None = None) -> None:
         """Add results found among the parts of a message, with this metadata; `call_id` is for one that names no call."""
@@ -403,27 +398,8 @@ class _MessageReader:
             if is_same:
                 return known.step_id
             return self._other(message, facts)
-        self._unasked_steps.add(len(self._steps))
-        self._unasked_messages.add(self._at)
-        if call_id is not None:
-            self._early[call_id] = self._at, len(self._steps), message, facts
+        self._early.add(call_id, self._at, len(self._steps), message, facts)
         return self._other(message, facts)
-
-    def _note_early(self, pending: PendingCall, call_id: str) -> None:
-        """Note the result that stands before a call, if there are only such results between them."""
-        first, at, message, facts = self._early.pop(call_id)
-        if self._unasked_messages.issuperset(range(first, pending.message_index)):
-            self._preceded.append((pending, at, message, facts))
-
-    def _take_early(self) -> dict[int, str]:
-        """Give calls without a result the one before them; return the IDs of the calls by the indices of those results' steps."""
-        taken = {}
-        for pending, at, message, facts in self._preceded:
-            if pending.result is None:
-                pending.result, pending.facts = message, facts
-                taken[at] = pending.step_id
-                self._unasked_steps.discard(at)
-        return taken
 
     def _other(self, message: dict[str, Any], facts: Facts) -> str:
         content = content_of(message.get("content"), self._run.notes)

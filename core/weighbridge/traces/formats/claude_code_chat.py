@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from weighbridge.traces.model import Capability, Trace, Usage
 
+_LOOKED_AT = 20  #: number of messages by which the format is recognised
 _COUNTS = "token_counts"
 _SUB_AGENT = "assistant-subagent-"  #: beginning of the role of a sub-agent's messages
 _OF_SUB_AGENTS = frozenset({"original_role", "source"})  #: fields of the metadata of their messages
@@ -49,7 +50,7 @@ def _matches(value: Any) -> bool:
     meta = object_of(value.get("meta"))
     session = object_of(meta.get("session_meta"))
     is_session = type(session.get("session_id")) is str and type(meta.get(_COUNTS)) is list
-    return is_session and are_messages([*map(_of_sub_agent, value["messages"])])
+    return is_session and are_messages([*map(_of_sub_agent, value["messages"][:_LOOKED_AT])])
 
 
 def _of_sub_agent(message: Any) -> Any:
@@ -143,7 +144,9 @@ def _whole_answers(
 
     Results may stand between the blocks of one answer. Without a record, only blocks that follow each other are one answer.
     """
-    answer_at = {time: number for number, each in enumerate(counted) for time in each.times}
+    answer_at: dict[int | None, int] = {
+        time: number for number, each in enumerate(counted) for time in each.times
+    }
     whole: list[list[Any]] = []  #: messages, each as its blocks
     at: dict[int, int] = {}  #: index of each answer with a record
     last: int | None = None  #: index of an answer without a record that ends with the last message
@@ -151,7 +154,7 @@ def _whole_answers(
     for message in map(with_time, map(_of_sub_agent, messages)):
         number = None
         if is_answer(message) and "name" not in message:
-            number = answer_at.get(time_of(message.get("timestamp")) or -1)
+            number = answer_at.get(time_of(message.get("timestamp")))
         place = last if number is None else at.get(number)
         is_block = is_answer(message)
         if is_block and place is not None and whole[place][0].get("name") == message.get("name"):

@@ -28,7 +28,7 @@ _FAILED: dict[Capability, str] = dict.fromkeys(
 
 def _matches(value: Any) -> bool:
     rows = value[:_LOOKED_AT] if type(value) is list else [value]
-    return all(map(_is_line, rows)) and any(map(_turns, rows))
+    return all(map(_is_line, rows)) and any(_turns(row) is not None for row in rows)
 
 
 def _is_line(value: Any) -> bool:
@@ -38,10 +38,10 @@ def _is_line(value: Any) -> bool:
 
 def _turns(value: Any) -> list[Any] | None:
     """Return the turns of a sample, which has none if it failed; None for another value."""
-    result = object_of(value.get("result")) if type(value) is dict else {}
+    line = object_of(value)
+    result = object_of(line.get("result"))
     turns = result.get("trajectory")
-    is_result = value.get("type") == "result" if result else False
-    if not is_result or "sample" not in result or type(turns) is not list:
+    if line.get("type") != "result" or "sample" not in result or type(turns) is not list:
         return None
     return turns if all(map(letta.IMPORTER.matches, turns)) else None
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _LOOKED_AT = 20  #: number of lines by which the format is recognised
 _CALL, _ACTION = "LLMCallEvent", "WebSurferEvent"
 _MESSAGES = frozenset({"OrchestrationEvent", "AgentEvent", _ACTION})
-#: What handlers write for the messages of AutoGen's own runtime.
-_KINDS = _MESSAGES | {_CALL, "OtherEvent"}
+_KINDS = _MESSAGES | {_CALL, "OtherEvent"}  #: the last of messages of AutoGen's own runtime
 _FIELDS = frozenset({"timestamp", "type", "source", "message", "action", "arguments", "url"}) | {
     "prompt_tokens",
     "completion_tokens",

@@ -32,15 +32,14 @@ _LEAST_CHARACTERS, _MOST_CHARACTERS = 12, 600
 _TIMES = 1.5  #: minimum mean number of times that an observation comes again
 _WORD = re.compile(r"[^\W\d_]{1,40}|\d{1,40}")
 _SMALL = frozenset({"to", "the", "at", "in", "on", "a", "of"})
-_CALLS_REMEMBERED = 8  #: that showed one thing
+_THINGS_REMEMBERED = 8  #: by which one sentence was shown
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 class _Observation(NamedTuple):
     what: str  #: the last longest sentence: going to a place tells no more than looking at it
-    names_thing: (
-        bool  #: whether it names what the call asks about; a search or a guess may have any answer
-    )
+    #: Whether it names what the call asks about: a search or a guess may have any answer.
+    names_thing: bool
     is_known: bool
 
 
@@ -58,7 +57,7 @@ class _Seen:
             thing and each and (thing <= each or each <= thing) for each in known
         ):
             return True
-        if len(known) < _CALLS_REMEMBERED:
+        if len(known) < _THINGS_REMEMBERED:
             known.append(thing)
         return False
 
@@ -70,9 +69,9 @@ def known_observations(
 
     Each sentence of their short results has come before, since the user's last request, and one in four calls between them
     may have another result. Each asks about a thing as an earlier call did that showed the same: an equal answer about
-    something else is news. Half of the results name that thing. They are at most as many things as a cycle may have steps. Steps in some direction, which may
-    lead elsewhere from a place that looks like another, are not examined, nor are waits, polls, code, and what handles or
-    writes something. Ranges that are all in `known` loops are left out.
+    something else is news. Half of the results name that thing. They are at most as many things as a cycle may have steps.
+    Steps in some direction, which may lead elsewhere from a place that looks like another, are not examined, nor are waits,
+    polls, code, and what handles or writes something. Ranges that are all in `known` loops are left out.
     """
     least = Rule.KNOWN_OBSERVATIONS.least(limits)
     seen = _Seen()
@@ -117,7 +116,7 @@ def _observation(call: Call, seen: _Seen, budget: WorkBudget) -> _Observation | 
 def _thing(call: Call) -> frozenset[str]:
     """Return the words of what a call asks about: those of its arguments but the first, which may be a verb, and small ones."""
     arguments = call.arguments.key.decode(errors="replace") if call.arguments.is_comparable else ""
-    values = arguments.partition(":")[2] or arguments
+    values = arguments.partition(":")[2] or arguments  # without the first name
     return frozenset(words_in(values.casefold(), _WORD)[1:]) - _SMALL
 
 

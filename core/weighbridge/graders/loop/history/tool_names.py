@@ -52,6 +52,10 @@ takes_notes = named_like(
         re.IGNORECASE,
     )
 )
+#: Whether a tool's name says that it votes; one that reads votes is named otherwise.
+votes = named_like(
+    re.compile(r"^(?:(?:cast|submit|place)_)?(?:vote|ballot|nominate)(?:_|$)", re.IGNORECASE)
+)
 #: Whether a tool's name says that it hands the work on to another agent, whatever reason is given.
 hands_over = named_like(
     re.compile(

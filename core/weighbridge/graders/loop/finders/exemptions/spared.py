@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -21,16 +20,12 @@ from weighbridge.graders.loop.finders.findings import Finding, merged
 from weighbridge.graders.loop.finders.rules import Rule
 from weighbridge.graders.loop.history.actions import calls_at
 from weighbridge.graders.loop.history.call_kinds import acts_outside
-from weighbridge.graders.loop.history.tool_names import named_like
+from weighbridge.graders.loop.history.tool_names import votes
 
 if TYPE_CHECKING:
     from weighbridge.graders.loop.history.actions import Call, History
     from weighbridge.graders.loop.work_budget import Limits
 
-#: Whether a tool's name says that a call votes; one that reads votes is named otherwise.
-_is_vote = named_like(
-    re.compile(r"^(?:(?:cast|submit|place)_)?(?:vote|ballot|nominate)(?:_|$)", re.IGNORECASE)
-)
 _ONE_VOTE = 1.5  #: minimum number of votes for each equal one
 _CHORUS = 3  #: minimum agents that may do the same one after the other
 _SHARED = 2  #: minimum mean number of agents that do each thing
@@ -142,12 +137,10 @@ def _reason(
 def _are_votes(made: Sequence[Call], calls: Sequence[Call | None]) -> bool:
     """Return whether calls are votes that count, and the trace does not tell whose; of all votes, a third or more are others."""
     if not all(
-        call.speaker is None and _is_vote(call.tool) and not call.result.has_failed for call in made
+        call.speaker is None and votes(call.tool) and not call.result.has_failed for call in made
     ):
         return False
-    cast = Counter(
-        [call.arguments_id for call in calls if call is not None and _is_vote(call.tool)]
-    )
+    cast = Counter([call.arguments_id for call in calls if call is not None and votes(call.tool)])
     return _ONE_VOTE * max(cast.values()) <= cast.total()
 
 
